@@ -45,7 +45,7 @@ WITHIN: dict[str, set[str]] = {
     "planning": {"audit", "entry", "classes", "individual", "counterfactual"},  # advice runs them
     "data": {"entry", "audit", "classes", "models", "monitor", "check", "thresholds", "projection"},
 }
-COMMON = {"errors", "options", "reference"}
+COMMON = {"cutoff", "errors", "options", "reference"}
 
 
 PUBLIC = {

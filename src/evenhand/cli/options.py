@@ -331,7 +331,8 @@ SHARED: dict[str, dict[str, Any]] = {
                   "columns  [default: the largest]"},
     "exclude_below": {"metavar": "SHARE", "help": "Show groups with a smaller share of the people, such as 2%, without "
                       "comparing them."},
-    "measures": {"metavar": "ID[,ID…]", "callback": IDS, "help": "Only these measures, by their ids  [default: all]"},
+    "measures": {"metavar": "ID[,ID…]", "callback": IDS,
+                 "help": "Only these measures, by their ids; all,ID adds one  [default: all]"},
     "ranks": {"type": click.Choice(["published", "mid"]), "default": "published", "help": "How ties are ranked."},
     "calibration_bins": {"metavar": "N", "type": WHOLE,
                          "help": "Bins of calibration bias, gap and error  [default: 50 of bias, 10 of the others]"},

@@ -66,7 +66,7 @@ def _row(m: dict[str, Any], null: Null | None, tested: bool, room: Room) -> list
 def _null(measure: Measure, m: dict[str, Any], null: Null | None, room: Room) -> Any:
     """The null 95 %; its distribution on request."""
     text = size(measure, m["null_95"])
-    drawn = None if null is None else room.null(null, float(sized(measure, m["value"])))
+    drawn = None if null is None or not len(null.sample) else room.null(null, float(sized(measure, m["value"])))
     label = f"{measure.title}, null 95% {text}: its distribution"
     return text if drawn is None else tag("details", tag("summary", text, aria_label=label), drawn)
 

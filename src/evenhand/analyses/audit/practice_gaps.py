@@ -14,8 +14,9 @@ from evenhand.analyses.options import Options
 from evenhand.errors import UsageError, shown_name
 from evenhand.inference import interval
 from evenhand.inference.highest import against_highest
-from evenhand.inference.null import Null, null_of
+from evenhand.inference.null import Null
 from evenhand.inference.significance import two_proportion_z
+from evenhand.inference.two_means import mean_difference
 from evenhand.measures.practice import PracticeMeasure
 from evenhand.measures.rates import share, trials
 from evenhand.tables.arrays import Floats, Pair
@@ -28,7 +29,6 @@ NOISY = "because the counts hold noise, which this would take for people"
 SPANNING = "because rows of one cluster are in several groups"
 _NOTHING = 1e-300
 """In place of a ratio of 0, whose logarithm is not finite."""
-_GRID = (np.arange(999) + 0.5) / 999
 
 
 @dataclass(frozen=True)
@@ -161,7 +161,7 @@ def _odds_ratio(m: PracticeMeasure, about: Compared, base: Mapping[str, Gap], sp
             found.append(undefined_gap(m, *names, SPANNING))
             continue
         value = float(p[g] / (1 - p[g]) / (p[r] / (1 - p[r])))
-        null = None if of.null is None else replace(of.null, mean=np.nan, high=np.nan, detectable=np.nan)
+        null = None if of.null is None else _only_p(of.null)
         found.append(
             RateGap(
                 m.id, *names, m.tolerance, value, float(p[g] - p[r]),
@@ -171,6 +171,11 @@ def _odds_ratio(m: PracticeMeasure, about: Compared, base: Mapping[str, Gap], sp
             )
         )  # fmt: skip
     return found
+
+
+def _only_p(null: Null) -> Null:
+    """The p-value of another measure, without the distribution that is in its units."""
+    return replace(null, mean=np.nan, high=np.nan, detectable=np.nan, sample=np.zeros(0), chance=None)
 
 
 def odds_ratio_interval(
@@ -207,71 +212,23 @@ def _residual(m: PracticeMeasure, about: Compared, base: Mapping[str, Gap], span
     if spread == 0:
         return _undefined(m, about, "because the score is the outcome")
     value = _unit(table) - table.label
-    found: list[Gap] = []
+    value, found = 100 * (_unit(table) - table.label) / spread, []
     for g in about.pairs():
         names = about.names(g)
-        means, variance, free = _two_means(table, about.grouping, (g, about.reference), value)
-        if free <= 0:
-            found.append(undefined_gap(m, *names, "because a group of one person shows no spread"))
+        inside = (about.grouping.codes == g, about.grouping.codes == about.reference)
+        apart = mean_difference(table, inside, value)
+        if apart.free <= 0:
+            found.append(undefined_gap(m, *names, "because a group of one shows no spread"))
             continue
-        signed, error = 100 * (means[0] - means[1]) / spread, 100 * float(np.sqrt(variance)) / spread
-        half = _quantile(about.options.confidence, free) * error
-        null = _of_student(abs(signed), error, free, about.options) if about.options.permutations else None
-        parts = (Part("mean of score − outcome", *means, means[0] - means[1], None),)
+        null = apart.null(about.options.confidence) if about.options.permutations else None
+        parts = (Part("mean of score − outcome, % of SD", *apart.means, apart.value, None),)
         found.append(
             RateGap(
-                m.id, *names, m.tolerance, abs(signed), signed, (signed - half, signed + half), "Welch", parts=parts,
-                null=null, detectable=None if null is None else null.detectable,
+                m.id, *names, m.tolerance, abs(apart.value), apart.value, apart.ci(about.options.confidence), "Welch",
+                parts=parts, null=null, detectable=None if null is None else null.detectable,
             )
         )  # fmt: skip
     return found
-
-
-def _two_means(
-    table: Table, grouping: Grouping, groups: tuple[int, int], value: Floats
-) -> tuple[tuple[float, float], float, float]:
-    """The means of two groups, the variance of their difference, and its degrees of freedom (Welch).
-
-    Linearised: with sampling weights Σw²(x − mean)²/(Σw)²; of clusters the squares of what each adds to both means.
-    """
-    mass = np.asarray(table.mass, np.float64)
-    inside = [grouping.codes == g for g in groups]
-    means = [float(np.average(value[own], weights=mass[own])) for own in inside]
-    if table.clustered:
-        assert table.cluster is not None
-        adds = np.zeros(len(mass))
-        for sign, own, mean in zip((1, -1), inside, means, strict=True):
-            adds[own] = sign * mass[own] * (value[own] - mean) / mass[own].sum()
-        own = inside[0] | inside[1]
-        sums = np.bincount(table.cluster[own], adds[own])
-        fewest = min(len(np.unique(table.cluster[one])) for one in inside)
-        count = len(np.unique(table.cluster[own]))
-        return (means[0], means[1]), float((sums**2).sum() * count / max(count - 1, 1)), fewest - 1.0
-    squares = np.asarray(table.n if table.weight2 is None else table.weight2, np.float64)
-    parts = []
-    for own, mean in zip(inside, means, strict=True):
-        n = mass[own].sum() ** 2 / squares[own].sum()
-        if n <= 1 + 1e-9:
-            return (means[0], means[1]), np.nan, 0.0
-        parts.append((n, (squares[own] * (value[own] - mean) ** 2).sum() / mass[own].sum() ** 2 * n / (n - 1)))
-    n, variance = np.array(parts).T
-    free = variance.sum() ** 2 / (variance**2 / (n - 1)).sum() if variance.sum() > 0 else float(n.sum() - 2)
-    return (means[0], means[1]), float(variance.sum()), float(free)
-
-
-def _quantile(confidence: float, free: float) -> float:
-    from scipy.special import stdtrit
-
-    return float(stdtrit(free, (1 + confidence) / 2))
-
-
-def _of_student(observed: float, error: float, free: float, options: Options) -> Null:
-    """What chance alone shows of a difference with this standard error."""
-    from scipy.special import stdtr, stdtrit
-
-    sizes = error * np.asarray(stdtrit(free, (1 + _GRID) / 2))
-    p = float(2 * stdtr(free, -observed / error)) if error > 0 else float(observed == 0)
-    return null_of(observed, sizes, "Welch's t", options.confidence, p_value=p)
 
 
 # ---- at every decile --------------------------------------------------------------------------------------------

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from evenhand.analyses.audit.key_measures import is_whole
-from evenhand.analyses.options import Options, percentage
+from evenhand.analyses.options import ALL, Options, percentage
 from evenhand.analyses.reference import HIGHEST
 from evenhand.measures.curve import ScoreOptions
+from evenhand.measures.registry import MEASURES
 from evenhand.tables.cells import Attribute
 from evenhand.tables.table import Table
 
@@ -28,8 +29,11 @@ def command(table: Table, options: Options, attributes: Sequence[Mapping[str, An
     """
     words = ["evenhand", "audit", DATA, *_columns(table), *_decision(table, options, attributes)]
     ids = [m["id"] for m in attributes[0]["measures"]]
+    more = [id_ for id_ in dict.fromkeys(ids) if id_ not in MEASURES]
     if not is_whole(ids):
         words += ["--measures", ",".join(dict.fromkeys(ids))]
+    elif more:
+        words += ["--measures", ",".join([ALL, *more])]
     return shlex.join([*words, *_options(options)])
 
 
