@@ -87,7 +87,7 @@ def test_a_table_in_ranges_is_cut_between_them_only():
 
 def test_what_is_not_known_is_refused():
     people = table(np.random.default_rng(3).random(4000).round(2))
-    withheld = replace(people, left_out={"of groups too small to be shared": 7})
+    withheld = replace(people, left_out={"of groups too small to share": 7})
     with pytest.raises(UsageError, match="some people were withheld"):
         cutoff(quantile_rule("median"), withheld)
     decided = {"d": [1, 0, 1, 0], "g": ["f", "f", "m", "m"]}
@@ -127,6 +127,6 @@ def test_of_several_models_each_has_its_own():
 
 def test_the_counts_of_a_private_table_hold_noise():
     pytest.importorskip("opendp")
-    noisy = evenhand.privatized(table(np.random.default_rng(3).random(400).round(1)), epsilon=5.0)
+    noisy = evenhand.privatized(table(np.random.default_rng(3).random(400).round(1), score_range=(0, 1)), epsilon=5.0)
     with pytest.raises(UsageError, match="private table hold noise"):
         cutoff(quantile_rule("median"), noisy)
