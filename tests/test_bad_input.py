@@ -144,7 +144,10 @@ def test_bad_data(case: str, entry: str, tmp_path: Path) -> None:
 
 BAD_OPTIONS: dict[str, tuple[dict[str, Any], str]] = {
     "threshold nan": ({"threshold": float("nan")}, "threshold must be a finite number"),
-    "threshold word": ({"threshold": "high"}, "threshold must be a finite number, not 'high'"),
+    "threshold word": (
+        {"threshold": "high"},
+        "threshold must be a finite number, 'median' or 'quantile:Q' with Q between 0 and 1, not 'high'",
+    ),
     "threshold truth": ({"threshold": True}, "threshold must be a finite number"),
     "confidence 1": ({"confidence": 1}, "confidence must be"),
     "confidence 95": ({"confidence": 95}, "from 0.5 to below 1, such as 0.95, not 95"),

@@ -14,7 +14,7 @@ import evenhand
 from conftest import evenhand as run
 from evenhand.cli import SECTIONS, cli
 from evenhand.measures.aggregation import CLASSWISE, GROUPWISE, METRICS
-from evenhand.measures.registry import MEASURES, documentation_row, guidance_row
+from evenhand.measures.registry import MEASURES, PRACTICE, documentation_row, guidance_row
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -30,12 +30,12 @@ def test_the_readme_shows_what_the_demo_prints() -> None:
 
 
 def test_every_measure_is_documented() -> None:
-    for m in MEASURES.values():
+    for m in (*MEASURES.values(), *PRACTICE.values()):
         assert documentation_row(m) in text(m.documentation).splitlines(), m.id
 
 
 def test_every_measure_says_when_to_use_it_and_what_it_does_not_see() -> None:
-    for m in MEASURES.values():
+    for m in (*MEASURES.values(), *PRACTICE.values()):
         assert m.use
         assert m.limits
         assert guidance_row(m) in text(m.documentation).splitlines(), m.id

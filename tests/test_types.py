@@ -47,7 +47,7 @@ REFUSED = {
     "evenhand.check(table, treshold=0.5)": 'did you mean "threshold"',
     "evenhand.data(rows, scroe='p')": 'did you mean "score"',
     "evenhand.data(rows, score='p').check(requir='x')": 'did you mean "require"',
-    "evenhand.thresholds(table, threshold='high')": 'incompatible type "str"',
+    "evenhand.thresholds(table, threshold=[0.5])": 'incompatible type "list[float]"',
     "evenhand.adit(table)": 'has no attribute "adit"',
 }
 START = """import numpy as np, evenhand

@@ -9,18 +9,18 @@ import pytest
 import evenhand
 from conftest import evenhand as run
 from evenhand.analyses.planning.catalogue import catalogue
-from evenhand.measures.registry import MEASURES
+from evenhand.measures.registry import MEASURES, PRACTICE
 
 
 def test_every_measure_is_listed_with_its_question_formula_and_needs() -> None:
     document = json.loads(catalogue().to_json())
     pytest.importorskip("jsonschema").validate(document, evenhand.schema("measures"))
-    assert [m["id"] for m in document["measures"]] == list(MEASURES)
+    assert [m["id"] for m in document["measures"]] == [*MEASURES, *PRACTICE]
     by_id = {m["id"]: m for m in document["measures"]}
     assert by_id["abcc"]["needs"] == ["score"]
     assert by_id["equal_opportunity"]["needs"] == ["decision", "outcome"]
     text, markdown = " ".join(repr(catalogue()).split()), catalogue().to_markdown()
-    for m in MEASURES.values():
+    for m in (*MEASURES.values(), *PRACTICE.values()):
         assert f"{m.id} · {m.title} {m.asks}" in text
         assert f"| `{m.id}` | {m.asks}" in markdown
 

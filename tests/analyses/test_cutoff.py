@@ -1,5 +1,7 @@
 """Thresholds that follow from the scores of everybody."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -85,10 +87,9 @@ def test_a_table_in_ranges_is_cut_between_them_only():
 
 def test_what_is_not_known_is_refused():
     people = table(np.random.default_rng(3).random(4000).round(2))
-    noisy = evenhand.private(people, epsilon=1.0, rng=0) if hasattr(evenhand, "private") else None
-    if noisy is not None:
-        with pytest.raises(UsageError, match="private table hold noise"):
-            cutoff(quantile_rule("median"), noisy)
+    withheld = replace(people, left_out={"of groups too small to share": 7})
+    with pytest.raises(UsageError, match="some people were withheld"):
+        cutoff(quantile_rule("median"), withheld)
     decided = {"d": [1, 0, 1, 0], "g": ["f", "f", "m", "m"]}
     for said in ({"threshold": "median"}, {"top": 1}):
         with pytest.raises(UsageError, match="the prediction column decides already"):
@@ -122,3 +123,10 @@ def test_of_several_models_each_has_its_own():
     result = evenhand.audit(people, score=["a", "b"], group="g", threshold="median", **QUICK)
     assert [c.audit.options.threshold > np.median(people[c.name]) for c in result.candidates] == [True, True]
     assert result.candidates[0].audit.options.threshold != result.candidates[1].audit.options.threshold
+
+
+def test_the_counts_of_a_private_table_hold_noise():
+    pytest.importorskip("opendp")
+    noisy = evenhand.privatized(table(np.random.default_rng(3).random(400).round(1), score_range=(0, 1)), epsilon=5.0)
+    with pytest.raises(UsageError, match="private table hold noise"):
+        cutoff(quantile_rule("median"), noisy)

@@ -144,7 +144,8 @@ def audit(
         "highest" is the group that is selected most often (the largest of several): intervals of selection rates and
         all p-values then allow for that choice.
     measures
-        The ids of the measures to compute; by default all. A score bias of independence or separation also has
+        The ids of the measures to compute; by default all. "all" among others stands for these, to add some of practice
+        (see docs/measures/practice.md). A score bias of independence or separation also has
         variants, such as `equal_opportunity_uniform_w2` (see docs/measures/score-bias.md).
     within
         Compare the groups within the strata of these columns too (`within=["dept"]`), and pooled over them, as in

@@ -16,7 +16,7 @@ from evenhand.inference.settings import Inference, InferenceArgs
 from evenhand.ingest.reading import Cuts
 from evenhand.measures.curve import BANDWIDTHS, RANKS
 from evenhand.measures.performance import PERFORMANCES, Performance
-from evenhand.measures.registry import MEASURES, Measure, ScoreOptions, find, hypothesis
+from evenhand.measures.registry import MEASURES, Measure, PracticeMeasure, ScoreOptions, find, hypothesis
 from evenhand.report.progress import line
 from evenhand.tables.table import Table
 
@@ -26,6 +26,8 @@ Watched = Progress | bool | None
 """A function to be told, a line in a notebook or terminal (True), nothing (False), or a line in notebooks only."""
 
 LEAST_BANDWIDTH = 1e-5
+ALL = "all"
+"""Stands for all measures of the registry, where others are named beside them."""
 PERFORMANCE, FAIRNESS = "accuracy", ("equalized_odds", "demographic_parity")
 """What the trade-off between models is about unless the user says so: with labels, and without."""
 
@@ -251,15 +253,17 @@ def chosen_measures(ids: Sequence[str] | None) -> list[Measure]:
         raise UsageError(f"measures is a list of ids, not {shown(ids)}")
     if ids is None:
         return list(MEASURES.values())
-    chosen = {}
+    chosen = dict(MEASURES) if ALL in ids else {}
     for id_ in ids:
+        if id_ == ALL:
+            continue
         m = find(id_) if isinstance(id_, str) else None
         if m is None:
             raise unknown("there is no measure", id_, MEASURES, 40)
         chosen[m.id] = m
     if not chosen:
         raise UsageError("name at least one measure, or leave measures out for all")
-    known = [m for m in MEASURES.values() if m.id in chosen]
+    known: list[Measure] = [m for m in MEASURES.values() if m.id in chosen]
     return known + [m for m in chosen.values() if m.id not in MEASURES]
 
 
@@ -269,7 +273,7 @@ def checked_axes(performance: Any = None, fairness: Any = None, has_label: bool 
     one_of("performance", performance, PERFORMANCES)
     fairness = FAIRNESS[0 if has_label else 1] if fairness is None else fairness
     measure = find(fairness) if isinstance(fairness, str) else None
-    if measure is None:
+    if measure is None or isinstance(measure, PracticeMeasure):
         raise unknown("fairness must be a measure, not", fairness, MEASURES, 40)
     return Axes(PERFORMANCES[performance], measure)
 

@@ -41,7 +41,7 @@ PRACTICE: dict[str, PracticeMeasure] = {m.id: m for m in (
                     "the selection ratio, for want of one of its own."),
     PracticeMeasure("shortfall", "independence", "How many people of the group would have to be selected in addition?",
                     "people of the group × P(Ŷ=1 | both groups) − people selected of the group",
-                    "is selected {less|more} often than both groups together", base="demographic_parity",
+                    "is selected {less|more} often", base="demographic_parity",
                     needs_label=False, tolerance=np.inf,
                     use="A rule or a court counts people, and a gap of a few is not worth pursuing.",
                     limits="It grows with the number of people, so it has no tolerance until one is stated, and "
@@ -57,7 +57,7 @@ PRACTICE: dict[str, PracticeMeasure] = {m.id: m for m in (
     PracticeMeasure("residual_smd", "sufficiency",
                     "How far is one group scored above its outcomes, compared with the other, in standard deviations?",
                     "100 · (E[S − Y | group] − E[S − Y | reference]) / SD[S − Y]",
-                    "is scored {more|less} favourably than it turns out", scored=True, tolerance=30.0,
+                    "is scored {more|less} favourably beside its outcomes", "residual SMD", scored=True, tolerance=30.0,
                     use="Probabilities are to be right on average in each group.",
                     limits="It is about averages: a group may be scored too high here and too low there."),
     PracticeMeasure("selection_ratio_by_quantile", "independence",

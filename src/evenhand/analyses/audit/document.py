@@ -150,7 +150,7 @@ def _gap(g: Gap, needed: Sample | None) -> dict[str, Any]:
         **_null(g.null, g.excess),
         **fields(g, "exploratory p_adjusted p_adjusted_at_most p_adjusted_bh detectable underpowered"),
         "tests": [_test(t) for t in getattr(g, "tests", ())],
-        **fields(g, "cohens_h"),
+        **fields(g, "cohens_h standard_deviations"),
         "needed": None if needed is None or needed is NOBODY else fields(needed, "n n_reference"),
     }
 

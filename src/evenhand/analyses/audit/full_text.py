@@ -13,6 +13,7 @@ from evenhand.analyses.audit import unknown_tables
 from evenhand.analyses.audit.roc_parts import telling
 from evenhand.analyses.audit.within_text import fully
 from evenhand.analyses.audit.wording import (
+    apart,
     chance_shows,
     gap,
     impossibility,
@@ -171,6 +172,8 @@ def _comparison(attribute: dict[str, Any], group: str, confidence: float) -> Ite
         if m["id"] == "demographic_parity" and m["detectable"] is not None:
             least = number(m["detectable"])
             yield indented(f"A gap in selection of {least} would be found 80 times of 100 with these people.")
+    if (deviations := apart(measures)) is not None:
+        yield indented(deviations)
 
 
 def _unadjusted(measures: list[dict[str, Any]]) -> str:

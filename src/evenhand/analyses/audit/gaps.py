@@ -241,6 +241,14 @@ class RateGap(Gap):
     cohens_h: float | None = None
 
     @property
+    def standard_deviations(self) -> float | None:
+        """By how many standard deviations two selection rates are apart: the z of the pooled test."""
+        base = getattr(self.measure, "base", self.id)
+        of = None if base is None else getattr(find(base), "components", None)
+        z = next((t.statistic for t in self.tests if t.name == "two-proportion z"), None)
+        return z if of == ("selection_rate",) else None
+
+    @property
     def ci_signed(self) -> Pair | None:
         """Of `signed`."""
         return None if self.signed is None else self.ci

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from evenhand.analyses.audit.roc_parts import NAMES, telling
-from evenhand.analyses.audit.wording import gap, measure_of, not_computed, p_value, share, size, tolerated
+from evenhand.analyses.audit.wording import apart, gap, measure_of, not_computed, p_value, share, size, tolerated
 from evenhand.analyses.options import tolerating
 from evenhand.inference.null import Null
 from evenhand.measures.measure import FAMILIES, sized
@@ -33,7 +33,8 @@ def comparison(measures: list[dict[str, Any]], nulls: list[Null | None], confide
     caption = join("Every measure of ", name(group), " against ", name(reference), _NULL if tested else None)
     left_out = [tag("li", said) for said in not_computed(measures)]
     lacking = join(tag("p", "Not computed:", class_="note"), tag("ul", *left_out, class_="note")) if left_out else None
-    return join(grid(caption, heads, rows, class_="measures"), lacking)
+    deviations = None if (said := apart(measures)) is None else tag("p", said, class_="note")
+    return join(grid(caption, heads, rows, class_="measures"), deviations, lacking)
 
 
 def roc_sources(measures: list[dict[str, Any]]) -> Markup | None:
@@ -67,7 +68,7 @@ def _row(m: dict[str, Any], null: Null | None, tested: bool, room: Room) -> list
 def _null(measure: Measure, m: dict[str, Any], null: Null | None, room: Room) -> Any:
     """The null 95 %; its distribution on request."""
     text = size(measure, m["null_95"])
-    drawn = None if null is None else room.null(null, float(sized(measure, m["value"])))
+    drawn = None if null is None or not len(null.sample) else room.null(null, float(sized(measure, m["value"])))
     label = f"{measure.title}, null 95% {text}: its distribution"
     return text if drawn is None else tag("details", tag("summary", text, aria_label=label), drawn)
 

@@ -14,8 +14,9 @@ from evenhand.analyses.options import Options
 from evenhand.errors import UsageError, shown_name
 from evenhand.inference import interval
 from evenhand.inference.highest import against_highest
-from evenhand.inference.null import Null, null_of
+from evenhand.inference.null import Null
 from evenhand.inference.significance import two_proportion_z
+from evenhand.inference.two_means import mean_difference
 from evenhand.measures.practice import PracticeMeasure
 from evenhand.measures.rates import share, trials
 from evenhand.tables.arrays import Floats, Pair
@@ -26,7 +27,8 @@ from evenhand.tables.table import Table
 DECILES = tuple(k / 10 for k in range(1, 10))
 NOISY = "because the counts hold noise, which this would take for people"
 SPANNING = "because rows of one cluster are in several groups"
-_GRID = (np.arange(999) + 0.5) / 999
+_NOTHING = 1e-300
+"""In place of a ratio of 0, whose logarithm is not finite."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,7 @@ def _sentence(m: PracticeMeasure, gap: Gap, confidence: float) -> str:
     parity = 1.0 if m.scale == "ratio" else 0.0
     at = gap.estimate
     text = f"{group} and {reference} are alike" if at == parity else f"{group} {m.more if at > parity else m.less}"
-    if at != parity and m.id != "shortfall":
+    if at != parity:
         text += f" than {reference}"
     return judged(m, gap, text, confidence)
 
@@ -90,7 +92,7 @@ def _scaled(m: PracticeMeasure, about: Compared, base: Mapping[str, Gap], factor
                 m.id, *names, m.tolerance, abs(signed), signed, _times(of.ci, by), of.method,
                 ci_plain=_times(of.ci_plain, by), ci_bootstrap=_times(of.ci_bootstrap, by),
                 resolution=of.resolution * abs(by), resamples_undefined=of.resamples_undefined,
-                null=None if of.null is None else _null_times(of.null, abs(by)),
+                null=None if of.null is None else _null_times(of.null, abs(by)), tests=getattr(of, "tests", ()),
                 detectable=None if of.detectable is None else of.detectable * abs(by),
             )
         )  # fmt: skip
@@ -159,15 +161,21 @@ def _odds_ratio(m: PracticeMeasure, about: Compared, base: Mapping[str, Gap], sp
             found.append(undefined_gap(m, *names, SPANNING))
             continue
         value = float(p[g] / (1 - p[g]) / (p[r] / (1 - p[r])))
-        null = None if of.null is None else replace(of.null, mean=np.nan, high=np.nan, detectable=np.nan)
+        null = None if of.null is None else _only_p(of.null)
         found.append(
             RateGap(
                 m.id, *names, m.tolerance, value, float(p[g] - p[r]),
                 (float(ends[0][g]), float(ends[1][g])), "logit with half a person more in each cell",
                 ci_plain=(float(plain[0][g]), float(plain[1][g])) if about.chosen else None, null=null, ratio=value,
+                tests=getattr(of, "tests", ()),
             )
         )  # fmt: skip
     return found
+
+
+def _only_p(null: Null) -> Null:
+    """The p-value of another measure, without the distribution that is in its units."""
+    return replace(null, mean=np.nan, high=np.nan, detectable=np.nan, sample=np.zeros(0), chance=None)
 
 
 def odds_ratio_interval(
@@ -204,71 +212,23 @@ def _residual(m: PracticeMeasure, about: Compared, base: Mapping[str, Gap], span
     if spread == 0:
         return _undefined(m, about, "because the score is the outcome")
     value = _unit(table) - table.label
-    found: list[Gap] = []
+    value, found = 100 * (_unit(table) - table.label) / spread, []
     for g in about.pairs():
         names = about.names(g)
-        means, variance, free = _two_means(table, about.grouping, (g, about.reference), value)
-        if free <= 0:
-            found.append(undefined_gap(m, *names, "because a group of one person shows no spread"))
+        inside = (about.grouping.codes == g, about.grouping.codes == about.reference)
+        apart = mean_difference(table, inside, value)
+        if apart.free <= 0:
+            found.append(undefined_gap(m, *names, "because a group of one shows no spread"))
             continue
-        signed, error = 100 * (means[0] - means[1]) / spread, 100 * float(np.sqrt(variance)) / spread
-        half = _quantile(about.options.confidence, free) * error
-        null = _of_student(abs(signed), error, free, about.options) if about.options.permutations else None
-        parts = (Part("mean of score − outcome", *means, means[0] - means[1], None),)
+        null = apart.null(about.options.confidence) if about.options.permutations else None
+        parts = (Part("mean of score − outcome, % of SD", *apart.means, apart.value, None),)
         found.append(
             RateGap(
-                m.id, *names, m.tolerance, abs(signed), signed, (signed - half, signed + half), "Welch", parts=parts,
-                null=null, detectable=None if null is None else null.detectable,
+                m.id, *names, m.tolerance, abs(apart.value), apart.value, apart.ci(about.options.confidence), "Welch",
+                parts=parts, null=null, detectable=None if null is None else null.detectable,
             )
         )  # fmt: skip
     return found
-
-
-def _two_means(
-    table: Table, grouping: Grouping, groups: tuple[int, int], value: Floats
-) -> tuple[tuple[float, float], float, float]:
-    """The means of two groups, the variance of their difference, and its degrees of freedom (Welch).
-
-    Linearised: with sampling weights Σw²(x − mean)²/(Σw)²; of clusters the squares of what each adds to both means.
-    """
-    mass = np.asarray(table.mass, np.float64)
-    inside = [grouping.codes == g for g in groups]
-    means = [float(np.average(value[own], weights=mass[own])) for own in inside]
-    if table.clustered:
-        assert table.cluster is not None
-        adds = np.zeros(len(mass))
-        for sign, own, mean in zip((1, -1), inside, means, strict=True):
-            adds[own] = sign * mass[own] * (value[own] - mean) / mass[own].sum()
-        own = inside[0] | inside[1]
-        sums = np.bincount(table.cluster[own], adds[own])
-        fewest = min(len(np.unique(table.cluster[one])) for one in inside)
-        count = len(np.unique(table.cluster[own]))
-        return (means[0], means[1]), float((sums**2).sum() * count / max(count - 1, 1)), fewest - 1.0
-    squares = np.asarray(table.n if table.weight2 is None else table.weight2, np.float64)
-    parts = []
-    for own, mean in zip(inside, means, strict=True):
-        n = mass[own].sum() ** 2 / squares[own].sum()
-        if n <= 1 + 1e-9:
-            return (means[0], means[1]), np.nan, 0.0
-        parts.append((n, (squares[own] * (value[own] - mean) ** 2).sum() / mass[own].sum() ** 2 * n / (n - 1)))
-    n, variance = np.array(parts).T
-    free = variance.sum() ** 2 / (variance**2 / (n - 1)).sum() if variance.sum() > 0 else float(n.sum() - 2)
-    return (means[0], means[1]), float(variance.sum()), float(free)
-
-
-def _quantile(confidence: float, free: float) -> float:
-    from scipy.special import stdtrit
-
-    return float(stdtrit(free, (1 + confidence) / 2))
-
-
-def _of_student(observed: float, error: float, free: float, options: Options) -> Null:
-    """What chance alone shows of a difference with this standard error."""
-    from scipy.special import stdtr, stdtrit
-
-    sizes = error * np.asarray(stdtrit(free, (1 + _GRID) / 2))
-    p = float(2 * stdtr(free, -observed / error)) if error > 0 else float(observed == 0)
-    return null_of(observed, sizes, "Welch's t", options.confidence, p_value=p)
 
 
 # ---- at every decile --------------------------------------------------------------------------------------------
@@ -302,11 +262,8 @@ def _at_deciles(m: PracticeMeasure, about: Compared, g: int, rates: Mapping[floa
     together = interval.ratio_of_shares(a, n_a, b, n_b, level)
     with np.errstate(divide="ignore"):
         logs = np.log(a / b)
-        least, _ = interval.largest_difference(*(np.log(end) for end in together))
-        _, most = interval.largest_difference(*(np.log(end) for end in alone))
     worst = int(np.argmax(np.abs(logs)))
-    sign = 1.0 if logs[worst] > 0 else -1.0
-    low, high = sorted((float(np.exp(sign * least)), float(np.exp(sign * most))))
+    low, high = _furthest(*(np.log(np.maximum(end, _NOTHING)) for end in (*alone, *together)))
     parts = tuple(
         Part(f"above the {q:g} quantile", x, y, x - y, (float(lo), float(hi)))
         for q, x, y, lo, hi in zip(rates, a.tolist(), b.tolist(), *together, strict=True)
@@ -320,6 +277,18 @@ def _at_deciles(m: PracticeMeasure, about: Compared, g: int, rates: Mapping[floa
         "score, corrected for skewness, deciles together", parts=parts, null=null,
         ratio=float(np.exp(logs[worst])),
     )  # fmt: skip
+
+
+def _furthest(low: Floats, high: Floats, low_together: Floats, high_together: Floats) -> Pair:
+    """An interval of the ratio furthest from 1, from intervals of the logarithms of all, alone and together.
+
+    It is at least as far away as all intervals together say, on whichever side that may be, and no further than the
+    end of its own interval, which is one of these.
+    """
+    least = float(interval.largest_difference(low_together, high_together)[0])
+    below, above = (low <= -least).any(), (high >= least).any()
+    ends = (low.min() if below else least, high.max() if above else -least)
+    return tuple(0.0 if end <= np.log(_NOTHING) else float(np.exp(end)) for end in ends)  # type: ignore[return-value]
 
 
 _OF: dict[str, Callable[[PracticeMeasure, Compared, Mapping[str, Gap], bool], list[Gap]]] = {

@@ -7,12 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from evenhand.analyses.audit.key_measures import is_whole
-from evenhand.analyses.options import Options, percentage
+from evenhand.analyses.options import ALL, Options, percentage
 from evenhand.analyses.reference import HIGHEST
 from evenhand.errors import values_in
 from evenhand.ingest.roles import Roles
 from evenhand.ingest.values import name_of
 from evenhand.measures.curve import ScoreOptions
+from evenhand.measures.registry import MEASURES
 from evenhand.report.command import listed, numbers
 from evenhand.tables.cells import Attribute
 from evenhand.tables.table import Table
@@ -36,8 +37,11 @@ def command(
     if table.missing is not None and "--missing" not in reading:
         words += ["--missing", table.missing]
     ids = [m["id"] for m in attributes[0]["measures"]]
+    more = [id_ for id_ in dict.fromkeys(ids) if id_ not in MEASURES]
     if not is_whole(ids):
         words += ["--measures", ",".join(dict.fromkeys(ids))]
+    elif more:
+        words += ["--measures", ",".join([ALL, *more])]
     return shlex.join([*words, *_options(options)])
 
 

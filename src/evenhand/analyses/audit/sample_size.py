@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from evenhand.analyses.audit.gaps import Gap
 from evenhand.analyses.audit.information import Information
 from evenhand.analyses.audit.largest_gap import LargestGap
-from evenhand.measures.registry import Measure, RateMeasure, ScoreMeasure
+from evenhand.measures.registry import Measure, PracticeMeasure, RateMeasure, ScoreMeasure
 
 POWER = 0.8
 MOST = 1e12
@@ -46,7 +46,7 @@ def reach_of(m: Measure, gap: Gap | LargestGap | Information, shift: float = 0.0
 
     `shift` leads from the value to what of it is above chance.
     """
-    if gap.ci is None:
+    if gap.ci is None or isinstance(m, PracticeMeasure):
         return None
     if isinstance(gap, Gap) and (m.signed or _logarithmic(m)):
         ends = gap.estimate, *gap.ci
@@ -65,6 +65,8 @@ def settling(gap: Gap, n: tuple[int, int], confidence: float) -> Sample | None:
     >>> gap.conclusive, settling(gap, (3696, 2454), 0.95)
     (True, None)
     """
+    if isinstance(gap.measure, PracticeMeasure):
+        return None  # what more people would do to a number of people, or to odds, is another question
     if gap.conclusive is not False or gap.lacking or (reach := reach_of(gap.measure, gap)) is None:
         return None
     seen, limit = gap.size, gap.tolerance

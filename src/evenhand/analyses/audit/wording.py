@@ -99,6 +99,15 @@ def tolerances(options: dict[str, Any]) -> str:
     return ", ".join(f"{m.title} {tolerated(m, tolerance)}" for m, tolerance in stated)
 
 
+def apart(measures: list[dict[str, Any]]) -> str | None:
+    """By how many standard deviations selection rates of a group are apart, as US employment practice counts."""
+    known = [m["standard_deviations"] for m in measures if m["standard_deviations"] is not None]
+    if not known:
+        return None
+    away = f"{known[0]:+.1f} standard deviations"
+    return f"Selection rates are {away} apart; US practice takes 2 or 3 for more than chance."
+
+
 def p_value(m: dict[str, Any], which: str = "p_adjusted") -> str:
     """A p-value; where more permutations of group labels could make it smaller, with ≤."""
     return written.p_value(m[which], at_most=_at_most(m, which))

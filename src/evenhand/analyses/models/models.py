@@ -15,7 +15,7 @@ from evenhand.analyses.options import Axes, Options, Progress, checked
 from evenhand.errors import UsageError, listed, shown, shown_name, unknown
 from evenhand.inference.resample import generator
 from evenhand.measures.pareto import dto, pareto
-from evenhand.measures.registry import Measure
+from evenhand.measures.registry import Measure, PracticeMeasure
 from evenhand.report.result import Result, write
 from evenhand.tables.joint import JointTable
 
@@ -208,7 +208,7 @@ def _questions(first: Audit, chosen: Sequence[Measure]) -> tuple[list[Question],
     """What is asked of resamples: every attribute with not too many groups."""
     questions, notes = [], []
     has_label = first.table.label is not None
-    possible = [m for m in chosen if has_label or not m.needs_label]
+    possible = [m for m in chosen if (has_label or not m.needs_label) and not isinstance(m, PracticeMeasure)]
     for a in first.attributes:
         names = tuple(g.name for g in a.groups)
         if len(names) > MANY_GROUPS:

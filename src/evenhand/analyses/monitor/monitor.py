@@ -26,7 +26,7 @@ from evenhand.inference.settings import IntervalArgs
 from evenhand.ingest.engines import library_of
 from evenhand.ingest.periods import every_of
 from evenhand.ingest.roles import Roles, RolesArgs, check_known, picked
-from evenhand.measures.registry import find
+from evenhand.measures.registry import Measure, PracticeMeasure, find
 from evenhand.report.result import Result, write
 from evenhand.tables.table import Table
 
@@ -184,12 +184,19 @@ def monitor(
     before = dict(gaps_of(first))
     early = unsteady(periods, alarms, before, rule.false_alarms, settings.confidence)
     alarms, changes = dated(periods, alarms, before, rule.false_alarms, settings.confidence)
+    more += _untested(chosen)
     told = _remarks(periods, start, how, first, work.yardsticks)
     notes = (*stream.notes, *remarks, *more, *work.notes, *filter(None, [early]), *told)
     return Watch(
         first, start.name, periods, alarms, settings, how, dict(stream.left_out or {}),
         tuple(dict.fromkeys(notes)), library_of(data), changes,
     )  # fmt: skip
+
+
+def _untested(chosen: Sequence[Measure]) -> list[str]:
+    """Measures that are shown and not tested."""
+    names = [m.id for m in chosen if isinstance(m, PracticeMeasure)]
+    return [f"shown in every period, but not tested for changes: {listed(names)}"] if names else []
 
 
 def _blind(first: Audit, rule: Rule) -> Iterator[str]:

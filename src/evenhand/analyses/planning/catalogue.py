@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evenhand.analyses.options import chosen_measures
-from evenhand.measures.registry import Measure
+from evenhand.measures.registry import MEASURES, PRACTICE, Measure
 from evenhand.report.result import Result
 
 
@@ -18,7 +18,7 @@ class Catalogue(Result):
 
 
 def catalogue(measures: Sequence[str] | None = None) -> Catalogue:
-    """The measures of these ids, variants such as `roc_linf` too; by default all of the registry.
+    """The measures of these ids, variants such as `roc_linf` too; by default all.
 
     >>> print(catalogue(["demographic_parity"]))
     Independence: are all people treated alike, whatever their outcome?
@@ -29,4 +29,4 @@ def catalogue(measures: Sequence[str] | None = None) -> Catalogue:
       needs a decision, or a score with a threshold; key of decisions, decisions and
       outcomes
     """
-    return Catalogue(tuple(chosen_measures(measures)))
+    return Catalogue(tuple(chosen_measures(measures or [*MEASURES, *PRACTICE])))

@@ -40,4 +40,6 @@ def needs(m: dict[str, Any]) -> str:
 
 def tolerance(m: dict[str, Any]) -> str:
     """What is within it."""
+    if m["tolerance"] is None:
+        return "none"
     return f"{m['tolerance']:g} to {1 / m['tolerance']:g}" if m["scale"] == "ratio" else f"{m['tolerance']:g}"

@@ -71,8 +71,9 @@ def _histogram(null_: Null) -> tuple[Floats, Floats]:
 
 
 def tested(s: Subject) -> list[str]:
-    """The measures of the pair that have a p-value."""
-    return [g.id for g in s.attribute.measures if g.group == s.group and g.null is not None]
+    """The measures of the pair whose null distribution is known."""
+    own = [g for g in s.attribute.measures if g.group == s.group]
+    return [g.id for g in own if g.null is not None and len(g.null.sample)]
 
 
 def _tested(s: Subject) -> tuple[Gap, Measure, Null]:
@@ -80,6 +81,6 @@ def _tested(s: Subject) -> tuple[Gap, Measure, Null]:
     id_ = known[0] if s.measure is None else s.measure
     m = find(id_) if isinstance(id_, str) else None
     gap = None if m is None else s.gap(m.id)
-    if m is None or gap is None or gap.null is None:
+    if m is None or gap is None or gap.null is None or not len(gap.null.sample):
         raise unknown(f"for {shown(s.group)} there is no p-value of", id_, known, 40)
     return gap, m, gap.null
