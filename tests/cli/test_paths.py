@@ -126,15 +126,15 @@ def commands() -> Iterator[tuple[str, click.Command]]:
 
 NAME_NO_FILE = {
     "across_classes", "across_groups", "along", "attribute", "author", "average", "bands", "bandwidth", "baseline",
-    "categories", "cells", "class_weights", "classes_matter", "cluster", "columns", "compare", "confounding",
-    "cost", "cut", "date", "decimal", "delimiter", "dev_fairness", "dev_performance", "edges", "encoding", "every",
-    "exclude", "exclude_below", "fairness", "fairness_floor", "favorable", "favorable_prediction", "features", "focus", "folder",
+    "categories", "cells", "class_weights", "classes_matter", "cluster", "columns", "compare", "confounding", "cost",
+    "cut", "date", "decimal", "delimiter", "dev_fairness", "dev_performance", "edges", "encoding", "every", "exclude",
+    "exclude_below", "fairness", "fairness_floor", "favorable", "favorable_prediction", "features", "focus", "folder",
     "group", "group_probability", "groups", "groups_matter", "ids", "init", "keep_threshold", "label", "logit", "loss",
     "lower_is_better", "margins", "measures", "method", "metric", "n", "normalize", "numbers", "organisation",
     "performance", "performance_floor", "positive", "prediction", "priority", "proxy_cell", "reference", "require",
     "runs", "scale", "score", "score_range", "settings", "sheet", "small_groups", "source", "text", "thousands",
-    "threshold", "time", "title", "tolerance", "top", "trust", "undefined", "unit", "utopia", "weight", "weights", "where",
-    "which", "why", "within",
+    "threshold", "time", "title", "tolerance", "top", "trust", "undefined", "unit", "utopia", "weight", "weights",
+    "where", "which", "why", "within",
 }  # fmt: skip
 """Options of text, such as names of columns: a new one stands here, or its type says that it names a file."""
 
