@@ -9,7 +9,6 @@ import numpy as np
 
 from evenhand.errors import UsageError, is_whole, number, shown
 from evenhand.tables.arrays import Floats
-from evenhand.tables.suppression import WITHHELD
 from evenhand.tables.table import Table
 
 INSTEAD = "give the threshold itself (--threshold 0.5)"
@@ -96,11 +95,7 @@ def not_of_all(table: Table) -> str | None:
     """Why the scores of everybody are not known."""
     if table.noise is not None:
         return "the counts of a private table hold noise"
-    if (
-        table.provenance.incomplete
-        or table.provenance.untallied
-        or any(reason == WITHHELD for reason in table.left_out)
-    ):
+    if table.provenance.withheld or table.provenance.incomplete:
         return "some people were withheld when the table was suppressed"
     return None
 
