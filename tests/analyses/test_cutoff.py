@@ -87,7 +87,7 @@ def test_a_table_in_ranges_is_cut_between_them_only():
 
 def test_what_is_not_known_is_refused():
     people = table(np.random.default_rng(3).random(4000).round(2))
-    withheld = replace(people, left_out={"of groups too small to share": 7})
+    withheld = replace(people, provenance=replace(people.provenance, withheld=True))
     with pytest.raises(UsageError, match="some people were withheld"):
         cutoff(quantile_rule("median"), withheld)
     decided = {"d": [1, 0, 1, 0], "g": ["f", "f", "m", "m"]}

@@ -219,3 +219,22 @@ def sample(rng: np.random.Generator, n: int) -> dict[str, np.ndarray]:
     score = rng.beta(2 + 0.4 * (group == "g0"), 2, n)
     outcome = (rng.random(n) < np.clip(score + 0.03 * (group == "g1"), 0, 1)).astype(int)
     return {"s": score, "y": outcome, "g": group}
+
+
+def test_scores_in_ranges_say_how_far_off_it_may_be_and_withheld_people_are_missed() -> None:
+    columns = people(4000, groups=2, seed=3)
+    columns["s"] = np.random.default_rng(1).beta(2 + (columns["g"] == "g1"), 2, 4000)
+    exact = evenhand.tabulate(columns, score="s", label="y", group="g")
+    id_ = "standardized_mean_difference"
+    coarse = evenhand.suppressed(exact, below=5, ranges=20)
+    ours, plain = (t.audit(measures=[*PRACTICE], reference="g0", **QUICK) for t in (coarse, exact))
+    gap, known = ours.measure(id_), plain.measure(id_)
+    assert gap.resolution > 0
+    assert abs(gap.value - known.value) <= gap.resolution
+    assert ours.measure("residual_smd").undefined == "because scores are known in ranges"
+    few = people(2000, groups=3, seed=3)
+    few["g"][:7] = "g9"
+    withheld = evenhand.suppressed(evenhand.tabulate(few, score="s", label="y", group="g"), below=20)
+    told = withheld.audit(measures=[id_], **QUICK).measure(id_)
+    assert told.undefined
+    assert "withheld" in told.undefined

@@ -9,7 +9,6 @@ import numpy as np
 
 from evenhand.errors import UsageError, is_whole, number, shown
 from evenhand.tables.arrays import Floats
-from evenhand.tables.suppression import WITHHELD
 from evenhand.tables.table import Table
 
 INSTEAD = "give the threshold itself (--threshold 0.5)"
@@ -84,7 +83,7 @@ def cutoff(rule: CutoffRule, table: Table) -> Cutoff:
     """The threshold of a rule, by the scores of everybody in the table, also of people without a group."""
     if table.score is None:
         raise UsageError(f"{rule} is about scores, and there are none: name their column (--score)")
-    if because := _unknown(table):
+    if because := not_of_all(table):
         raise UsageError(f"{because}, so {rule} is not known: {INSTEAD}")
     levels, first = np.unique(table.score, return_index=True)
     mass = np.add.reduceat(np.asarray(table.mass, np.float64), first)
@@ -92,11 +91,11 @@ def cutoff(rule: CutoffRule, table: Table) -> Cutoff:
     return found.beyond(rule) if rule.kind == "quantile" else found.best(rule)
 
 
-def _unknown(table: Table) -> str | None:
+def not_of_all(table: Table) -> str | None:
     """Why the scores of everybody are not known."""
     if table.noise is not None:
         return "the counts of a private table hold noise"
-    if table.provenance.incomplete or any(reason == WITHHELD for reason in table.left_out):
+    if table.provenance.withheld or table.provenance.incomplete:
         return "some people were withheld when the table was suppressed"
     return None
 

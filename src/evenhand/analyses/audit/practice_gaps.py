@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from evenhand.analyses.audit.gaps import Gap, Part, RateGap, judged, undefined_gap
-from evenhand.analyses.cutoff import cutoff, quantile_rule
+from evenhand.analyses.cutoff import cutoff, not_of_all, quantile_rule
 from evenhand.analyses.options import Options
 from evenhand.errors import UsageError, shown_name
 from evenhand.inference import interval
@@ -56,6 +56,8 @@ def practice_gaps(m: PracticeMeasure, about: Compared, base: Mapping[str, Gap], 
     """Every group against the reference; `base` are the gaps by the measure that says the same."""
     if about.table.noise is not None:
         return _undefined(m, about, NOISY)
+    if m.scored and (why := not_of_all(about.everybody)):
+        return _undefined(m, about, f"because {why}")
     found = _OF[m.id](m, about, base, spanning)
     return [g if g.undefined else replace(g, interpretation=_sentence(m, g, about.options.confidence)) for g in found]
 
@@ -120,9 +122,21 @@ def _shortfall(m: PracticeMeasure, about: Compared, base: Mapping[str, Gap], spa
 
 def _standardised(m: PracticeMeasure, about: Compared, base: Mapping[str, Gap], spanning: bool) -> list[Gap]:
     spread = _spread(_unit(about.everybody), np.asarray(about.everybody.mass, np.float64))
-    if spread == 0:
-        return _undefined(m, about, "because everybody has the same score")
-    return _scaled(m, about, base, lambda g: 100 / spread)
+    off = _off(about.everybody)
+    if spread <= off:
+        what = "everybody has the same score" if spread == 0 else "scores are known in ranges too wide for it"
+        return _undefined(m, about, f"because {what}")
+    gaps = _scaled(m, about, base, lambda g: 100 / spread)
+    return [replace(g, resolution=(g.resolution + off * g.value / spread) * spread / (spread - off)) for g in gaps]
+
+
+def _off(table: Table) -> float:
+    """How far the standard deviation of scores that are known in ranges may be from the exact one."""
+    if table.spans is None or table.score is None:
+        return 0.0
+    low, high = table.score_range
+    half = table.spans.width(table.score) / (2 * (high - low))
+    return float(np.sqrt(np.average(half**2, weights=np.asarray(table.mass, np.float64))))
 
 
 def _unit(table: Table) -> Floats:
