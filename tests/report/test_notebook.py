@@ -42,6 +42,12 @@ def _experiment(folder: Path) -> Any:
 MAKERS: dict[str, Callable[[Path], Any]] = {
     "Audit": lambda _: evenhand.audit(ROWS, **SCORED, **FAST),
     "ClassAudit": lambda _: evenhand.audit(jobs(120), label="y", prediction="p", group="g", **FAST),
+    "ProbableAudit": lambda _: evenhand.audit(
+        {"d": [1, 0, 1, 1] * 9, "p": [0.2, 0.8, 0.5, 0.9] * 9, "q": [0.8, 0.2, 0.5, 0.1] * 9},
+        prediction="d",
+        group_probability=["p", "q"],
+        bootstrap=0,
+    ),
     "CandidateAudit": lambda _: evenhand.audit(ROWS, **{**SCORED, "score": ["s", "w"]}, score_range=(0, 2), **FAST),
     "Aggregate": lambda _: evenhand.aggregate(jobs(120), label="y", prediction="p", group="g", bootstrap=0),
     "Verdict": lambda _: evenhand.check(ROWS, "abcc <= 0.1", **SCORED),
