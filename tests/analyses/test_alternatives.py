@@ -107,7 +107,6 @@ def test_a_fairer_score_is_confirmed_and_others_are_rejected_with_their_reason()
     assert held is not None
     assert held.reduction_at_least is not None
     assert 0 < held.reduction_at_least < held.reduction == pytest.approx(held.baseline_gap - held.gap)
-    assert held.reduction_at_least < true_gap(0.15) - true_gap(0.02)
 
 
 def test_numbers_are_those_of_audits_of_the_parts() -> None:

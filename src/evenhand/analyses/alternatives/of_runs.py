@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -99,7 +100,8 @@ def confirm(runs: Runs, k: int, base: int, best: int, confidence: float) -> Conf
     By Student's interval of a difference of two means, with the degrees of freedom of the one with fewer runs.
     """
     p, f = runs.means[:2]
-    reduction, loss = float(f[k] - f[base]), float(p[best] - p[k])
+    rivals = [rival for rival in (best, base) if rival != k]
+    reduction, loss = float(f[k] - f[base]), max(float(p[rival] - p[k]) for rival in rivals)
     known = Confirmation(
         float(p[k]), float(1 - f[k]), None, float(1 - f[base]), reduction, None, loss, None
     )  # fmt: skip
@@ -113,13 +115,17 @@ def confirm(runs: Runs, k: int, base: int, best: int, confidence: float) -> Conf
     return replace(
         known,
         reduction_at_least=reduction - _reach(squares[1, k] + squares[1, base], fewest, confidence),
-        loss_at_most=0.0 if k == best else _most(loss, runs, squares[0], k, best, confidence),
+        loss_at_most=_most(runs, squares[0], k, rivals, confidence),
     )
 
 
-def _most(loss: float, runs: Runs, squares: Any, k: int, best: int, confidence: float) -> float | None:
-    fewest = int(min(runs.seeds[k], runs.seeds[best]))
-    return None if fewest < 2 else loss + _reach(squares[k] + squares[best], fewest, confidence)
+def _most(runs: Runs, squares: Any, k: int, rivals: Sequence[int], confidence: float) -> float | None:
+    """By how much at most the performance is lower than that of any rival."""
+    p, fewest = runs.means[0], [int(min(runs.seeds[k], runs.seeds[rival])) for rival in rivals]
+    if min(fewest) < 2:
+        return None
+    reach = (_reach(squares[k] + squares[rival], n, confidence) for rival, n in zip(rivals, fewest, strict=True))
+    return max(float(p[rival] - p[k]) + own for rival, own in zip(rivals, reach, strict=True))
 
 
 def _reach(variance: float, seeds: int, confidence: float) -> float:

@@ -209,12 +209,12 @@ def confirm(
     """
     s, base = part.setting, part.setting.baseline
     own, other = part.standing(k, groups), part.standing(base, (worst,))
-    first = part.performance(best).value
+    rivals = list(dict.fromkeys(rival for rival in (best, base) if rival != k))
+    losses = [s.sign * (part.performance(rival).value - own.performance) for rival in rivals]
     because = own.undefined or other.undefined
-    loss = s.sign * (first - own.performance)
     known = Confirmation(
-        own.performance, own.gap, own.group, other.gap, other.gap - own.gap, None, loss, None, because
-    )  # fmt: skip
+        own.performance, own.gap, own.group, other.gap, other.gap - own.gap, None, max(losses), None, because
+    )
     if because:
         return known
     draws = _resampled(part, [base, k, best], said, rng)
@@ -224,10 +224,12 @@ def confirm(
     if any(end is None for end in at_least):
         few = f"because a rate rests on {people:.0f} people, fewer than {LEAST_PEOPLE}"
         return replace(known, unknown=few if people < LEAST_PEOPLE else "because resamples do not vary enough")
+    places = [0 if rival == base else 2 for rival in rivals]
+    at_most = [_loss(part, loss, place, draws, confidence) for loss, place in zip(losses, places, strict=True)]
     return replace(
         known,
         reduction_at_least=min(end for end in at_least if end is not None),
-        loss_at_most=_loss(part, loss, k == best, draws, confidence),
+        loss_at_most=None if None in at_most else max(end for end in at_most if end is not None),
     )
 
 
@@ -273,10 +275,9 @@ def _reduction(
     return None if found.ci is None else -found.ci[1]
 
 
-def _loss(part: Part, loss: float, is_best: bool, draws: Mapping[Any, Any], confidence: float) -> float | None:
-    if is_best:
-        return 0.0
+def _loss(part: Part, loss: float, rival: int, draws: Mapping[Any, Any], confidence: float) -> float | None:
+    """By how much at most the performance is lower than that of a rival, by its place among those resampled."""
     performance = part.setting.axes.performance
-    errors = part.setting.sign * plain_errors(draws[None, performance.id, None], 0, 2, 1)
+    errors = part.setting.sign * plain_errors(draws[None, performance.id, None], 0, rival, 1)
     found = paired(loss, errors, confidence, float(part.people))
     return None if found.ci is None else found.ci[1]

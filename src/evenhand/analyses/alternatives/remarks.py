@@ -52,6 +52,6 @@ def _losses(tried: Iterable[Tried], within: float) -> Iterator[str]:
             continue
         if most > within:
             yield (
-                f"{shown_name(c.name)} may perform up to {number(most, tiny=True)} below the best, more than the "
-                f"{within:g} that was asked for: that takes more people to rule out"
+                f"{shown_name(c.name)} may perform up to {number(most, tiny=True)} worse than the best or the model in "
+                f"use, more than the {within:g} that was asked for: that takes more people to rule out"
             )

@@ -34,15 +34,21 @@ def sentence(document: Document) -> str:
         f"{number(held['reduction'])}, at least {number(held['reduction_at_least'])} "
         f"({level(options['confidence'])}). Its {performance_title(document)} is {number(held['performance'])}, "
     )
-    if document["best"] == c["name"]:
-        text += "the best where candidates were selected"
-    else:
-        loss = number(abs(held["loss"]), tiny=True)
-        text += f"{loss} {'worse' if held['loss'] >= 0 else 'better'} than that of {shown_name(document['best'])}"
-        if held["loss_at_most"] is not None:
-            text += f" (at most {number(held['loss_at_most'], tiny=True)} worse)"
+    rivals = dict.fromkeys(n for n in (document["best"], document["baseline"]) if n != c["name"])
+    text += f"{_beside(held['loss'])} {_than(list(rivals))}"
+    if held["loss_at_most"] is not None:
+        text += f" (at worst {_beside(held['loss_at_most'])} it)"
     where = "people" if document["kind"] == "scores" else "results"
     return f"{text}. These are {where} that did not select it."
+
+
+def _beside(loss: float) -> str:
+    return f"{number(abs(loss), tiny=True)} {'below' if loss >= 0 else 'above'}"
+
+
+def _than(rivals: list[str]) -> str:
+    names = joined(rivals)
+    return f"that of {names}" if len(rivals) == 1 else f"that of the better of {names}"
 
 
 def _nothing(document: Document) -> str:

@@ -41,7 +41,8 @@ class Confirmation:
     reduction_at_least: float | None
     """The lower end of its one-sided interval."""
     loss: float
-    """How much lower its performance is than that of the best."""
+    """How much lower its performance is than that of the one that performed best or of the model in use, whichever is
+    the better one."""
     loss_at_most: float | None
     unknown: str | None = None
     """Why there is no interval."""
@@ -135,8 +136,8 @@ def weighed(c: Tried, held: Confirmation, within: float, confidence: float, wher
     if held.loss > within + SLACK:
         return c.rejected(
             "performance_not_held",
-            f"{where} its performance, {number(held.performance)}, is {number(held.loss, tiny=True)} below the best, "
-            f"more than {within:g}",
+            f"{where} its performance, {number(held.performance)}, is {number(held.loss, tiny=True)} below that of the "
+            f"best or of the model in use, more than {within:g}",
             held,
         )
     said = f"{smaller}: smaller by {number(held.reduction)}, at least {number(at_least)} ({level(confidence)})"
