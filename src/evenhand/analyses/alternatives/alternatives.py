@@ -164,6 +164,8 @@ def _of_scores(
     enough_resamples(common.inference)
     axes = checked_axes(performance, fairness)
     checked_fairness(axes.fairness)
+    if said.get("missing") == "bounds":
+        raise UsageError("a gap is confirmed for people of known groups: take missing='drop' or 'group' (--missing)")
     threshold = said.get("threshold")
     options = checked(top=said.get("top"), exclude_below=said.get("exclude_below"), permutations=0)
     roles = picked(Roles, {**said, "score": score})

@@ -24,6 +24,8 @@ def of_scores(found: FromScores, setting: Setting, said: Asked) -> Iterator[str]
         "candidates are tested in the order of their gaps until one is not confirmed, each at the full level: in "
         f"{level(said.inference.confidence)} of searches none is confirmed whose gap is not smaller"
     )
+    if sum(c.status == "alternative" for c in found.tried) > 1:
+        yield "the least gain of each alternative holds by itself, not of all of them together"
     yield "candidates that were trained or tuned on these people look better than they are, which no interval knows"
     if found.left_out:
         title = setting.axes.fairness.title
