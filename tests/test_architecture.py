@@ -54,8 +54,8 @@ PUBLIC = {
     "CounterfactualFairness", "Cover", "Curves", "Data", "DataError", "EvenhandError", "File", "IndividualFairness",
     "Inference", "MissingLibrary", "Plan", "ProjectionTest", "ProjectionTests", "Proposal", "Reproduction", "Roles",
     "SideBySide", "Table", "TableFileError", "TableInfo", "Thresholds", "UsageError", "Verdict", "Watch",
-    "__version__", "aggregate", "alternatives", "audit", "check", "compare", "compas", "counterfactual_fairness", "curves", "data",
-    "datasets", "file", "guide", "individual_fairness", "load", "merge", "metrics", "monitor", "power",
+    "__version__", "aggregate", "alternatives", "audit", "check", "compare", "compas", "counterfactual_fairness",
+    "curves", "data", "datasets", "file", "guide", "individual_fairness", "load", "merge", "metrics", "monitor", "power",
     "privatized", "projection_test", "propose", "reproduce", "schema", "side_by_side", "suppressed", "table_info",
     "tabulate", "thresholds", "verify",
 }  # fmt: skip
@@ -167,8 +167,8 @@ def test_no_module_hides_a_public_function() -> None:
 
 def test_every_public_function_has_an_executed_example() -> None:
     names = (
-        "aggregate", "alternatives", "audit", "check", "compare", "compas", "curves", "data", "guide", "load", "monitor",
-        "tabulate", "thresholds", "suppressed", "merge", "privatized", "table_info", "individual_fairness",
+        "aggregate", "alternatives", "audit", "check", "compare", "compas", "curves", "data", "guide", "load",
+        "monitor", "tabulate", "thresholds", "suppressed", "merge", "privatized", "table_info", "individual_fairness",
         "counterfactual_fairness",
     )  # fmt: skip
     for name in (*names, "Confusion", "Table"):
