@@ -55,9 +55,9 @@ PUBLIC = {
     "Inference", "MissingLibrary", "Plan", "ProjectionTest", "ProjectionTests", "Proposal", "Reproduction", "Roles",
     "SideBySide", "Table", "TableFileError", "TableInfo", "Thresholds", "UsageError", "Verdict", "Watch",
     "__version__", "aggregate", "alternatives", "audit", "check", "compare", "compas", "counterfactual_fairness",
-    "curves", "data", "datasets", "file", "guide", "individual_fairness", "load", "merge", "metrics", "monitor", "power",
-    "privatized", "projection_test", "propose", "reproduce", "schema", "side_by_side", "suppressed", "table_info",
-    "tabulate", "thresholds", "verify",
+    "curves", "data", "datasets", "file", "guide", "individual_fairness", "load", "merge", "metrics", "monitor",
+    "power", "privatized", "projection_test", "propose", "reproduce", "schema", "side_by_side", "suppressed",
+    "table_info", "tabulate", "thresholds", "verify",
 }  # fmt: skip
 
 

@@ -314,7 +314,7 @@ BAD: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "nobody to confirm with": (FEW | {"part": np.zeros(300)}, {"split": {"part": [0, 1]}}, "nobody has in 'part'"),
     "no resamples": (FEW, {"bootstrap": 0}, "confirmed by resamples, of which 200 are the least"),
     "calibration": (FEW, {"fairness": "calibration_uniform"}, "cannot be confirmed"),
-    "practice": (FEW, {"fairness": "shortfall"}, "cannot be confirmed"),
+    "practice": (FEW, {"fairness": "shortfall"}, "cannot be confirmed|must be a measure"),
     "low confidence": (FEW, {"confidence": 0.6}, "at least 0.75"),
     "columns of runs": (FEW, {"dev_performance": "p"}, "is for runs"),
     "survey weights": (
