@@ -34,13 +34,13 @@ def contents(document: Document) -> Contents:
 def _numbers(document: Document) -> Sheet:
     """Every candidate where it was selected and where it was confirmed."""
     title, gap = performance_title(document), gap_title(document)
-    heads = ("candidate", "what it is", f"{title}, selecting", "gap, selecting", f"{title}, confirming",
+    heads = ("candidate", f"{title}, selecting", "gap, selecting", f"{title}, confirming",
              "gap, confirming", "smaller by", "at least", "worse by at most")  # fmt: skip
     rows: list[list[Cell]] = []
     for c in logged(document):
         held = c["confirmation"] or {}
         rows.append([
-            Name(c["name"]), Word(c["status"], MOOD[c["status"]]),
+            Name(c["name"]),
             *(figure(c["selection"][key]) for key in ("performance", "gap")),
             *(figure(held.get(key)) for key in ("performance", "gap")),
             *(figure(held.get(key), sign=True) for key in ("reduction", "reduction_at_least")),
@@ -51,7 +51,7 @@ def _numbers(document: Document) -> Sheet:
         f"Gap: {gap}, of the group that fares worst. At least, at most: ends of one-sided {level}% intervals, on data "
         "that did not select."
     )
-    return Sheet("Candidates, alternatives first", heads, rows, ("what it is",), legend)
+    return Sheet("Candidates, alternatives first", heads, rows, legend=legend)
 
 
 def _log(document: Document) -> Sheet:

@@ -38,12 +38,12 @@ def sentence(document: Document) -> str:
     text += f"{_beside(held['loss'])} {_than(list(rivals))}"
     if held["loss_at_most"] is not None:
         text += f" (at worst {_beside(held['loss_at_most'])} it)"
-    where = "people" if document["kind"] == "scores" else "results"
-    return f"{text}. These are {where} that did not select it."
+    where = "people who" if document["kind"] == "scores" else "results that"
+    return f"{text}. These are {where} did not select it."
 
 
 def _beside(loss: float) -> str:
-    return f"{number(abs(loss), tiny=True)} {'below' if loss >= 0 else 'above'}"
+    return f"{number(abs(loss))} {'below' if loss >= 0 else 'above'}"
 
 
 def _than(rivals: list[str]) -> str:
