@@ -37,6 +37,7 @@ WITHIN: dict[str, set[str]] = {
     "audit": {"individual", "counterfactual", "projection"},  # sections of other results on its page
     "requirement": {"audit"},
     "models": {"audit"},
+    "alternatives": {"audit", "models", "compare"},
     "monitor": {"audit"},
     "check": {"audit", "requirement"},
     "proposal": {"check"},  # the policy to begin with
@@ -49,15 +50,15 @@ COMMON = {"cutoff", "errors", "options", "reference"}
 
 
 PUBLIC = {
-    "Advice", "Aggregate", "Audit", "CandidateAudit", "Chart", "ClassAudit", "Comparison", "Confusion",
+    "Advice", "Aggregate", "Alternatives", "Audit", "CandidateAudit", "Chart", "ClassAudit", "Comparison", "Confusion",
     "CounterfactualFairness", "Cover", "Curves", "Data", "DataError", "EvenhandError", "File", "IndividualFairness",
     "Inference", "MissingLibrary", "Plan", "ProbableAudit", "ProjectionTest", "ProjectionTests", "Proposal",
     "Reproduction", "Roles", "SideBySide", "Table", "TableFileError", "TableInfo", "Thresholds", "UsageError",
     "Verdict", "Watch",
-    "__version__", "aggregate", "audit", "check", "compare", "compas", "counterfactual_fairness", "curves", "data",
-    "datasets", "file", "guide", "individual_fairness", "load", "merge", "metrics", "monitor", "power",
-    "privatized", "projection_test", "propose", "reproduce", "schema", "side_by_side", "suppressed", "table_info",
-    "tabulate", "thresholds", "verify",
+    "__version__", "aggregate", "alternatives", "audit", "check", "compare", "compas", "counterfactual_fairness",
+    "curves", "data", "datasets", "file", "guide", "individual_fairness", "load", "merge", "metrics", "monitor",
+    "power", "privatized", "projection_test", "propose", "reproduce", "schema", "side_by_side", "suppressed",
+    "table_info", "tabulate", "thresholds", "verify",
 }  # fmt: skip
 
 
@@ -167,8 +168,8 @@ def test_no_module_hides_a_public_function() -> None:
 
 def test_every_public_function_has_an_executed_example() -> None:
     names = (
-        "aggregate", "audit", "check", "compare", "compas", "curves", "data", "guide", "load", "monitor", "tabulate",
-        "thresholds", "suppressed", "merge", "privatized", "table_info", "individual_fairness",
+        "aggregate", "alternatives", "audit", "check", "compare", "compas", "curves", "data", "guide", "load",
+        "monitor", "tabulate", "thresholds", "suppressed", "merge", "privatized", "table_info", "individual_fairness",
         "counterfactual_fairness",
     )  # fmt: skip
     for name in (*names, "Confusion", "Table"):

@@ -55,6 +55,7 @@ def test_every_key_of_the_document_is_documented() -> None:
     [
         ("several models", "candidates"),
         ("a comparison of methods", "compare"),
+        ("a search for alternatives", "alternatives"),
         ("an aggregate", "aggregate"),
         ("an audit of classes", "classes"),
         ("groups as probabilities", "probable"),

@@ -11,6 +11,7 @@ from evenhand.files.names import install, lazy
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from evenhand import datasets as datasets, metrics as metrics
+    from evenhand.analyses.alternatives.alternatives import Alternatives as Alternatives, alternatives as alternatives
     from evenhand.analyses.audit.audit import Audit as Audit
     from evenhand.analyses.audit.beside import SideBySide as SideBySide, side_by_side as side_by_side
     from evenhand.analyses.audit.curves import Curves as Curves, curves as curves
@@ -71,6 +72,7 @@ if not TYPE_CHECKING:  # for whom an unknown name is an error
     __getattr__, __dir__, __all__ = lazy(
         __name__,
         {
+            "analyses.alternatives.alternatives": "Alternatives alternatives",
             "analyses.audit.audit": "Audit",
             "analyses.audit.beside": "SideBySide side_by_side",
             "analyses.audit.curves": "Curves curves",

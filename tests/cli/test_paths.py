@@ -132,9 +132,9 @@ NAME_NO_FILE = {
     "group", "group_probability", "groups", "groups_matter", "ids", "init", "keep_threshold", "label", "logit", "loss",
     "lower_is_better", "margins", "measures", "method", "metric", "n", "normalize", "numbers", "organisation",
     "performance", "performance_floor", "positive", "prediction", "priority", "proxy_cell", "reference", "require",
-    "runs", "scale", "score", "score_range", "settings", "sheet", "small_groups", "source", "text", "thousands",
-    "threshold", "time", "title", "tolerance", "top", "trust", "undefined", "unit", "utopia", "weight", "weights",
-    "where", "which", "why", "within",
+    "runs", "scale", "score", "score_range", "settings", "sheet", "small_groups", "source", "split", "text",
+    "thousands", "threshold", "time", "title", "tolerance", "top", "trust", "undefined", "unit", "utopia", "weight",
+    "weights", "where", "which", "why", "within",
 }  # fmt: skip
 """Options of text, such as names of columns: a new one stands here, or its type says that it names a file."""
 

@@ -61,6 +61,7 @@ def results() -> dict[str, Any]:
         "thresholds": evenhand.thresholds(data, **COLUMNS, bootstrap=20, require="demographic_parity <= 0.3",
                                           by_group=True, threshold=0.4),
         "compare": compared(),
+        "alternatives": evenhand.alternatives(rival, **{**COLUMNS, "score": ["s", "t"]}, bootstrap=200, within_best=1),
         "classes": evenhand.audit(jobs(), **{**CLASSES, "group": ["g", "h"]}, **few),
         "aggregate": evenhand.aggregate(jobs(), **CLASSES, **few),
         "power": evenhand.power((50, 1000), base_rate=0.1),
@@ -81,8 +82,8 @@ def results() -> dict[str, Any]:
     return found
 
 
-KINDS = ("check", "thresholds", "compare", "classes", "aggregate", "power", "guide", "measures", "table_info",
-         "candidates", "monitor", "projection", "projections", "individual")  # fmt: skip
+KINDS = ("check", "thresholds", "compare", "alternatives", "classes", "aggregate", "power", "guide", "measures",
+         "table_info", "candidates", "monitor", "projection", "projections", "individual")  # fmt: skip
 OWN_PAGE = ("candidates", "monitor", "projection", "projections", "individual")
 
 

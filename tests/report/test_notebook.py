@@ -49,6 +49,9 @@ MAKERS: dict[str, Callable[[Path], Any]] = {
         bootstrap=0,
     ),
     "CandidateAudit": lambda _: evenhand.audit(ROWS, **{**SCORED, "score": ["s", "w"]}, score_range=(0, 2), **FAST),
+    "Alternatives": lambda _: evenhand.alternatives(
+        RUNS, method="m", performance="acc", fairness="fair", baseline="b", within_best=0.2
+    ),
     "Aggregate": lambda _: evenhand.aggregate(jobs(120), label="y", prediction="p", group="g", bootstrap=0),
     "Verdict": lambda _: evenhand.check(ROWS, "abcc <= 0.1", **SCORED),
     "Watch": lambda _: evenhand.monitor(

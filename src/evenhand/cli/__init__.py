@@ -29,6 +29,7 @@ SECTIONS = {
     },
     "Choose": {
         "thresholds": "Find the threshold that meets a policy at least cost.",
+        "alternatives": "Search for a less discriminatory model, and confirm it.",
         "compare": "Compare methods by the trade-offs of their runs.",
         "experiment": "Train methods on data sets and compare them.",
     },

@@ -119,7 +119,7 @@ class CandidateAudit(Result):
         return self.charts(attribute=attribute, group=group).draw(name)
 
 
-def _thresholds(stated: Any, names: Sequence[str]) -> list[Options]:
+def thresholds_of(stated: Any, names: Sequence[str]) -> list[Options]:
     """Options with the threshold of each model."""
     count = len(names)
     if isinstance(stated, Mapping):
@@ -145,7 +145,7 @@ def audit_candidates(
 ) -> CandidateAudit:
     """Audit every model on its own, then all of them on the same resamples."""
     count = len(joint.names)
-    thresholds = _thresholds(threshold, joint.names)
+    thresholds = thresholds_of(threshold, joint.names)
     if axes.fairness.id not in {m.id for m in chosen}:
         chosen = [*chosen, axes.fairness]
     streams = [generator(rng) for _ in range(count + 1)]  # each audit as if it were alone
