@@ -11,9 +11,11 @@ from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.padding import Padding
 from rich.rule import Rule
 from rich.segment import Segment
+from rich.table import Table as Grid
 from rich.text import Text
 
 from evenhand.errors import harmless, shown_name
+from evenhand.report.contents import Name, Number, Sheet
 
 WIDTH = 80
 
@@ -37,6 +39,23 @@ def points(title: str, lines: Sequence[str]) -> list[RenderableType]:
 def headed(name: str) -> list[RenderableType]:
     """An empty line, and the name of what follows on a rule."""
     return [Text(), Rule(Text(shown_name(name), style="bold"), align="left", style="dim")]
+
+
+def sheet_grid(sheet: Sheet) -> Grid:
+    """A table of a report for a terminal: names and words on the left, numbers on the right."""
+    grid = Grid(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    for i, head in enumerate(sheet.heads):
+        left = i == 0 or head in sheet.texts
+        grid.add_column(head, justify="left" if left else "right", overflow="fold")
+    for row in sheet.rows:
+        grid.add_row(*(_cell(content) for content in row))
+    return grid
+
+
+def _cell(content: Any) -> Text:
+    if isinstance(content, Number):
+        return Text(content.text)
+    return Text(shown_name(content, 60) if isinstance(content, Name) else str(content))
 
 
 def left_out(data: dict[str, Any]) -> list[RenderableType]:
