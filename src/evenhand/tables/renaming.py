@@ -63,8 +63,8 @@ def _called(attribute: Attribute, own: Mapping[str, str] | None, table: Table) -
     gone = [g for g, new in zip(attribute.groups, called, strict=True) if new == NO_GROUP != g]
     if gone and not table.provenance.unknown:
         raise UsageError(
-            f"the map of {shown(attribute.name)} says that the group of {listed(gone)} is not known: say what to do with "
-            "such people (missing='bounds', --missing bounds)"
+            f"the map of {shown(attribute.name)} says that the group of {listed(gone)} is not known: say what to do "
+            "with such people (missing='bounds', --missing bounds)"
         )
     return called
 

@@ -42,11 +42,11 @@ class Member:
 
     @property
     def excluded(self) -> bool:
-        return self.name in self.attribute["excluded"]
+        return self.name in [*self.attribute["excluded"]]
 
     @property
     def is_reference(self) -> bool:
-        return self.name == self.attribute["reference"]
+        return self.name == str(self.attribute["reference"])
 
     @property
     def share(self) -> float:

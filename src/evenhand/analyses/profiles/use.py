@@ -124,7 +124,8 @@ def _column(category: Category, table: Table, taken: Collection[str], profile: P
     there = listed([a.name for a in table.attributes])
     raise UsageError(
         f"the profile {shown(profile.name)} needs the {category.name} of people, for its tables, and no group column "
-        f"is called so or has its groups (there are: {there}): name it (--group), in a column called {category.columns[0]}"
+        f"is called so or has its groups (there are: {there}): name its column (--group), and call it "
+        f"{category.columns[0]}"
     )
 
 

@@ -146,7 +146,8 @@ def _table(table: Shown) -> Iterator[str]:
 def _said(profile: Shown) -> Iterator[str]:
     yield f"Stated are {escaped(profile['states'])}."
     yield ""
-    yield f"Source: {escaped('; '.join(profile['source']))}. Profile {escaped(profile['name'])}, version of {profile['date']}."
+    yield f"Profile {escaped(profile['name'])}, version of {profile['date']}."
+    yield f"Source: {escaped('; '.join(profile['source']))}."
     yield ""
     yield from (f"- Not covered: {escaped(text)}" for text in profile["not_covered"])
     yield from (f"- A choice of the profile: {escaped(text)}" for text in profile["unsure"])
