@@ -51,6 +51,7 @@ class ProfileArgs(TypedDict, total=False):
 
     profile: Any
     facts: Mapping[str, str] | None
+    population: Mapping[str, Mapping[str, float]] | None
     map: Mapping[str, Mapping[Any, str]] | None
 
 
@@ -178,10 +179,10 @@ def audit(
         Others keep their defaults, which docs/measures has.
     exclude_below
         Groups with a smaller share of the people ("2%" or 0.02) are shown with their numbers and rates, not compared.
-    profile, facts
-        A rule whose options and tables are wanted: its name ("nyc-ll144", "lending@2024-01-01") or the path of a file,
-        and what it wants stated beside the tables, by id. Options that are said here win over those of the profile. See
-        docs/analyses/profiles.md.
+    profile, facts, population
+        A rule whose options and tables are wanted: its name ("nyc-ll144", "lending@2025-06-01") or the path of a file;
+        what it wants stated beside the tables, by id; and shares of a population, by column and group. Options that are
+        said here win over those of the profile. See docs/analyses/profiles.md.
     map
         What the groups of a column are called: {"race": {1: "White", 9: ""}}; "" is for people of unknown group.
     group_probability, proxy_cell
@@ -203,17 +204,17 @@ def audit(
     said["average"] = renamed(said, "baseline", "average", said.get("average"))
     check_known(said, _EveryArgs.__optional_keys__, audit)
     data = with_format(data, said)
-    profile, facts, names = (said.pop(word, None) for word in ProfileArgs.__annotations__)
+    profile, facts, population, names = (said.pop(word, None) for word in ProfileArgs.__annotations__)
     use = None
     if profile is not None:
         stated = {**said, "score": score, "threshold": threshold, "reference": reference, "measures": measures}
-        data, use, added = taken(data, profile, facts, stated)
+        data, use, added = taken(data, profile, facts, population, stated)
         threshold, reference, measures = (
             added.pop(word, stated[word]) for word in ("threshold", "reference", "measures")
         )
         said |= added
-    elif facts is not None:
-        raise UsageError("facts (--fact) are stated for a profile: name one (profile=, --profile)")
+    elif facts is not None or population is not None:
+        raise UsageError("facts and a population are stated for a profile: name one (profile=, --profile)")
     several = isinstance(threshold, list | tuple | np.ndarray | Mapping)
     settings = options_of(said, None if several else threshold)
     chosen = chosen_measures(measures)

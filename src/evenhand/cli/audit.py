@@ -63,6 +63,8 @@ def demo(**options: Any) -> None:
     option("--profile", metavar="NAME[@DATE]|FILE", help="The options and tables of a rule (evenhand profiles)."),
     option("--fact", "facts", metavar="ID=TEXT", multiple=True, callback=BY_NAME,
            help="Something that the rule wants stated."),
+    option("--population", metavar="FILE", type=READ,
+           help="A TOML file of shares of a population: a table for each column, group = share."),
     option("--map", metavar="COL=FILE", multiple=True, callback=BY_NAME,
            help="A TOML file with a line for each value of a group column: value = \"name\"."),
 )  # fmt: skip
@@ -159,18 +161,21 @@ def _others(also: tuple[str, ...]) -> list[dict[str, Any]]:
 
 def _profile(data: Any, columns: dict[str, Any], options: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
     """The profile that was asked for, and the options that it adds to those that were said."""
-    profile, facts = options.pop("profile", None), options.pop("facts", None)
+    profile, facts, population = (options.pop(name, None) for name in ("profile", "facts", "population"))
     if profile is None:
-        if facts:
-            raise UsageError("--fact states something for a profile: name one (--profile)")
+        if facts or population:
+            raise UsageError("--fact and --population state something for a profile: name one (--profile)")
         return None, {}
     from evenhand.analyses.profiles.use import taken
+    from evenhand.files.toml import read_toml
+
+    shares = None if population is None else read_toml(population, "list of shares")[0]
 
     stated = {name: options[name] for name in said_options() if name in options and options[name] != ()}
     for name in ("reference", "threshold"):
         if isinstance(stated.get(name), tuple) and len(stated[name]) == 1:
             (stated[name],) = stated[name]
-    _, use, added = taken(data, profile, facts, {**columns, **stated})
+    _, use, added = taken(data, profile, facts, shares, {**columns, **stated})
     if "reference" in added:
         added["reference"] = (added["reference"],)
     return use, added

@@ -36,19 +36,24 @@ def points(title: str, lines: Sequence[str]) -> list[RenderableType]:
     return [*heading, *(indented(f"• {shown_name(line, 600)}") for line in lines)]
 
 
-def headed(name: str) -> list[RenderableType]:
+def headed(name: str, limit: int = 40) -> list[RenderableType]:
     """An empty line, and the name of what follows on a rule."""
-    return [Text(), Rule(Text(shown_name(name), style="bold"), align="left", style="dim")]
+    return [Text(), Rule(Text(shown_name(name, limit), style="bold"), align="left", style="dim")]
 
 
 def sheet_grid(sheet: Sheet) -> Grid:
     """A table of a report for a terminal: names and words on the left, numbers on the right."""
-    grid = Grid(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    wide = len(sheet.heads) < 7
+    grid = Grid(box=None, pad_edge=False, padding=(0, 1 + wide, 0, 0), header_style="dim")
+    cells = [[_cell(content) for content in row] for row in sheet.rows]
     for i, head in enumerate(sheet.heads):
         left = i == 0 or head in sheet.texts
-        grid.add_column(head, justify="left" if left else "right", overflow="fold")
-    for row in sheet.rows:
-        grid.add_row(*(_cell(content) for content in row))
+        longest = max((len(word) for word in head.split()), default=0)
+        if not left:  # numbers are not broken, and words of heads are not either
+            longest = max([longest, *(cell.cell_len for row in cells for cell in row[i : i + 1])])
+        grid.add_column(head, justify="left" if left else "right", overflow="fold", min_width=min(longest, 24))
+    for row in cells:
+        grid.add_row(*row)
     return grid
 
 

@@ -14,6 +14,8 @@ from evenhand.report.format import percent
 KINDS = ("groups", "deciles", "strata", "shares", "text")
 """What a table has a row for."""
 FOUR_FIFTHS = 0.8
+INTERVAL = "interval"
+"""Of the column before it; its level stands in front."""
 
 Cell = str | float | list[float | None] | None
 """A number, two ends, a text, or why there is no number."""
@@ -95,10 +97,6 @@ def _impact_ratio(m: Member) -> Cell:
     return 1.0 if m.is_reference else m.of("disparate_impact", "value")
 
 
-def _difference(m: Member) -> Cell:
-    return 0.0 if m.is_reference else m.of("demographic_parity", "signed")
-
-
 def _possible(m: Member) -> Cell:
     """Between what the ratio to the highest lies, whoever the unknown are."""
     told = m.attribute["unknown"]
@@ -142,24 +140,24 @@ COLUMNS: dict[str, Column] = {
     "selected": Column("selected", "count", lambda m: m.selected),
     "selection_rate": Column("selection rate", "share", lambda m: m.rate),
     "impact_ratio": Column("impact ratio", "ratio", _impact_ratio),
-    "ratio_interval": Column("interval of the ratio", "ratio", lambda m: m.of("disparate_impact", "ci")),
+    "ratio_interval": Column(INTERVAL, "ratio", lambda m: m.of("disparate_impact", "ci")),
     "ratio_bounds": Column("possible, given the unknown", "ratio", _possible),
-    "difference": Column("difference", "points", _difference),
-    "difference_interval": Column("interval of the difference", "points", lambda m: m.of("demographic_parity", "ci")),
+    "difference": Column("difference", "points", lambda m: m.of("demographic_parity", "signed")),
+    "difference_interval": Column(INTERVAL, "points", lambda m: m.of("demographic_parity", "ci")),
     "standard_deviations": Column(
         "standard deviations", "deviations", lambda m: m.of("demographic_parity", "standard_deviations")
     ),
     "fisher_p": Column("Fisher exact p", "p", lambda m: m.test("Fisher exact")),
     "odds_ratio": Column("odds ratio", "ratio", lambda m: 1.0 if m.is_reference else m.of("odds_ratio", "value")),
-    "odds_ratio_interval": Column("interval of the odds ratio", "ratio", lambda m: m.of("odds_ratio", "ci")),
+    "odds_ratio_interval": Column(INTERVAL, "ratio", lambda m: m.of("odds_ratio", "ci")),
     "shortfall": Column("shortfall, people", "people", lambda m: m.of("shortfall", "signed")),
-    "shortfall_interval": Column("interval of the shortfall", "people", lambda m: m.of("shortfall", "ci")),
+    "shortfall_interval": Column(INTERVAL, "people", lambda m: m.of("shortfall", "ci")),
     "practical": Column("ratio below 0.8", "text", _beyond),
     "statistical": Column("p below 0.05", "text", _significant),
     "smd": Column("SMD", "deviations", lambda m: m.of("standardized_mean_difference", "signed")),
-    "smd_interval": Column("interval of the SMD", "deviations", lambda m: m.of("standardized_mean_difference", "ci")),
+    "smd_interval": Column(INTERVAL, "deviations", lambda m: m.of("standardized_mean_difference", "ci")),
     "residual_smd": Column("residual SMD", "deviations", lambda m: m.of("residual_smd", "signed")),
-    "residual_smd_interval": Column("interval of the residual SMD", "deviations", lambda m: m.of("residual_smd", "ci")),
+    "residual_smd_interval": Column(INTERVAL, "deviations", lambda m: m.of("residual_smd", "ci")),
 }
 """Every column that a table of groups may have."""
 

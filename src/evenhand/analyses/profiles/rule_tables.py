@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from evenhand.analyses.profiles.columns import COLUMNS, Member, unknown_note
+from evenhand.analyses.profiles.columns import COLUMNS, INTERVAL, Member, unknown_note
+from evenhand.analyses.profiles.further_tables import blank, deciles, shares, strata
 from evenhand.analyses.profiles.profile import RuleTable
 from evenhand.analyses.profiles.use import Use
 from evenhand.errors import listed, shown_name
@@ -81,14 +82,19 @@ def _groups(table: RuleTable, use: Use, document: Document, counted: bool) -> It
     """A row for every group."""
     for attribute in _attributes(table, use, document):
         members = members_of(use, attribute, document, counted)
-        rows = [[COLUMNS[c].cell(m) for c in table.columns] for m in members]
-        yield _made(
-            table,
-            attribute,
-            [_head(c, use, document) for c in table.columns],
-            rows,
-            [*_notes(table, attribute, members, document), *table.notes],
-        )
+        cells = {c: [COLUMNS[c].cell(m) for m in members] for c in table.columns}
+        lacking = {c: why for c, own in cells.items() if (why := _nowhere(own)) is not None}
+        heads = {c: _head(c, use, document) for c in table.columns if c not in lacking}
+        rows = [list(row) for row in zip(*(cells[c] for c in heads), strict=True)]
+        notes = [f"No {COLUMNS[c].head}: {why}." for c, why in lacking.items() if not c.endswith("_interval")]
+        notes = [*_notes(table, attribute, members, document), *notes, *table.notes]
+        yield _made(table, attribute, [*heads.values()], rows, notes)
+
+
+def _nowhere(cells: Sequence[Any]) -> str | None:
+    """Why a column is undefined for every group that is compared, if it is."""
+    found = {cell for cell in cells if isinstance(cell, str) and cell.startswith("undefined ")}
+    return found.pop() if len(found) == 1 and all(isinstance(c, str) or c in (None, 1.0) for c in cells) else None
 
 
 def _made(
@@ -109,7 +115,7 @@ def _head(id_: str, use: Use, document: Document) -> dict[str, str]:
     column, p = COLUMNS[id_], use.profile
     own = p.heads_of_scores.get(id_) if use.scored else None
     head = own or p.heads.get(id_) or column.head
-    if head.startswith("interval of"):
+    if head == INTERVAL:
         head = f"{100 * document['options']['confidence']:g}% {head}"
     return {"id": id_, "head": head, "kind": column.kind}
 
@@ -142,14 +148,41 @@ def _static(table: RuleTable, use: Use, document: Document, counted: bool) -> It
     }
 
 
-def _nothing(table: RuleTable, use: Use, document: Document, counted: bool) -> Iterator[dict[str, Any]]:
-    yield from ()
+def _names(use: Use, attribute: Mapping[str, Any], document: Document) -> list[str]:
+    return [m.name for m in members_of(use, attribute, document, True)]
+
+
+def _deciles(table: RuleTable, use: Use, document: Document, counted: bool) -> Iterator[dict[str, Any]]:
+    for attribute in _attributes(table, use, document):
+        if (made := deciles(attribute, _names(use, attribute, document))) is not None:
+            yield _made(table, attribute, *made[:2], [*made[2], *table.notes])
+
+
+def _strata(table: RuleTable, use: Use, document: Document, counted: bool) -> Iterator[dict[str, Any]]:
+    for attribute in _attributes(table, use, document):
+        made = strata(attribute, _names(use, attribute, document), document["options"]["confidence"])
+        if made is not None:
+            yield _made(table, attribute, *made[:2], [*made[2], *table.notes])
+
+
+def _shares(table: RuleTable, use: Use, document: Document, counted: bool) -> Iterator[dict[str, Any]]:
+    """One table for each attribute of which shares were stated; else where to state them."""
+    for attribute in _attributes(table, use, document):
+        sizes = [(m.name, m.group["n"]) for m in members_of(use, attribute, document, True)]
+        stated = use.population.get(attribute["name"])
+        if stated is not None:
+            made = shares(attribute, sizes, stated, document["options"]["confidence"])
+            yield _made(table, attribute, *made[:2], [*made[2], *table.notes])
+        elif len(attribute["columns"]) == 1:
+            columns = [{"id": "category", "head": "category", "kind": "name"}]
+            columns.append({"id": "people", "head": "people", "kind": "count"})
+            yield _made(table, attribute, columns, [list(pair) for pair in sizes], [*blank(attribute)])
 
 
 _MADE: dict[str, Callable[[RuleTable, Use, Document, bool], Iterator[dict[str, Any]]]] = {
     "groups": _groups,
-    "deciles": _nothing,
-    "strata": _nothing,
-    "shares": _nothing,
+    "deciles": _deciles,
+    "strata": _strata,
+    "shares": _shares,
     "text": _static,
 }

@@ -10,14 +10,18 @@ from typing import Any
 from evenhand.analyses.options import checked_share
 from evenhand.analyses.profiles.profile import Category, Profile
 from evenhand.analyses.profiles.shipped import profile_named
-from evenhand.errors import UsageError, listed, shown, unknown
+from evenhand.errors import UsageError, listed, number, shown, unknown
 from evenhand.tables.cells import NO_GROUP
 from evenhand.tables.storage import is_table_file, load
 from evenhand.tables.table import Table
 
+FILE = "FILE"
+"""Stands for the file of shares, whose path nobody knows any more."""
 DECIDES = ("threshold", "top")
 """Who says one of these, says the other too."""
 MOST_FACT = 400
+SUM_SLACK = 1e-3
+"""Shares that were rounded may add up to a little more than all."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +34,8 @@ class Use:
     """Whether a score decides, by the options of the profile."""
     instead: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)
     """Options that were stated otherwise: what the profile says, and what was stated."""
+    population: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    """By attribute, the share of each group in a population that was stated."""
     categories: Mapping[str, str] = field(default_factory=dict)
     """By category of the profile, the attribute that it is."""
 
@@ -61,6 +67,7 @@ class Use:
                     f"the profile {shown(self.profile.name)} needs the {need.role} of people (--{need.role}), for "
                     f"{need.purpose}, and these data have none"
                 )
+        _check_population(self.population, table)
         found: dict[str, str] = {}
         for category in self.profile.categories:
             found[category.name] = _column(category, table, found.values(), self.profile)
@@ -76,6 +83,8 @@ class Use:
         said: list[str] = ["--profile", named]
         for name, text in self.facts.items():
             said += ["--fact", f"{name}={text}"]
+        if self.population:
+            said += ["--population", FILE]
         for name, (_, value) in self.instead.items():
             flag = f"--{name.replace('_', '-')}"
             if name not in DECIDES and isinstance(value, str | float | int):
@@ -83,8 +92,8 @@ class Use:
         return tuple(said)
 
 
-def use_of(profile: Any, facts: Mapping[str, str] | None = None) -> Use:
-    """The profile of that name, or in that file, with the facts that it wants stated."""
+def use_of(profile: Any, facts: Mapping[str, str] | None = None, population: Any = None) -> Use:
+    """The profile of that name, or in that file, with what it wants stated: facts, and shares of a population."""
     found = profile_named(profile)
     known = [fact.id for fact in found.facts]
     if facts is not None and not isinstance(facts, Mapping):
@@ -94,7 +103,43 @@ def use_of(profile: Any, facts: Mapping[str, str] | None = None) -> Use:
             raise unknown(f"the profile {shown(found.name)} asks for no fact", name, known)
         if not isinstance(text, str) or not 0 < len(text.strip()) <= MOST_FACT or len(text.splitlines()) > 1:
             raise UsageError(f"the fact {shown(name)} is one line of up to {MOST_FACT} characters, not {shown(text)}")
-    return Use(found, {name: text.strip() for name, text in (facts or {}).items()})
+    shares = checked_population(population)
+    if shares and not any(table.kind == "shares" for table in found.tables):
+        raise UsageError(f"the profile {shown(found.name)} shows no shares of a population: leave them out")
+    return Use(found, {name: text.strip() for name, text in (facts or {}).items()}, population=shares)
+
+
+def checked_population(stated: Any) -> dict[str, dict[str, float]]:
+    """Shares by column and group, if they are such.
+
+    >>> checked_population({"sex": {"f": 0.51, "m": 0.49}})
+    {'sex': {'f': 0.51, 'm': 0.49}}
+    """
+    if stated is None:
+        return {}
+    if not isinstance(stated, Mapping) or not all(isinstance(own, Mapping) and own for own in stated.values()):
+        raise UsageError(f"population is a dict by column such as {{'sex': {{'f': 0.51}}}}, not {shown(stated)}")
+    for column, own in stated.items():
+        for name, share in own.items():
+            if not 0 <= number(share) <= 1:
+                raise UsageError(f"the share of {shown(name)} is a number from 0 to 1, not {shown(share)}")
+        if (total := sum(own.values())) > 1 + SUM_SLACK:
+            raise UsageError(f"the shares of {shown(column)} add up to {total:.6g}: state shares of one population")
+    return {str(c): {str(name): float(share) for name, share in own.items()} for c, own in stated.items()}
+
+
+def _check_population(stated: Mapping[str, Mapping[str, float]], table: Table) -> None:
+    """Shares are of columns that there are, and of some of their groups."""
+    names = [g.name for g in table.groupings]
+    for column, own in stated.items():
+        if column not in names:
+            raise unknown("shares of a population are stated of what is no group column,", column, names)
+        grouping = table.grouping(column)
+        if not {*own} & {*grouping.groups}:
+            raise UsageError(
+                f"shares of a population are stated of {listed([*own])}, and none of them is a group of "
+                f"{shown(column)} (there are: {listed(grouping.groups)})"
+            )
 
 
 def _differs(name: str, wanted: Any, stated: Any) -> bool:
@@ -166,11 +211,13 @@ def _key(value: str) -> str:
     return value if value.isascii() and value.replace("_", "").isalnum() else f'"{value}"'
 
 
-def taken(data: Any, profile: Any, facts: Any, said: Mapping[str, Any]) -> tuple[Any, Use, dict[str, Any]]:
+def taken(
+    data: Any, profile: Any, facts: Any, population: Any, said: Mapping[str, Any]
+) -> tuple[Any, Use, dict[str, Any]]:
     """The data (a saved table is read), the profile as it is used, and the options that it adds to those said."""
     if isinstance(profile, Use):  # its options were added by whoever made it
         return data, profile, {}
-    use = use_of(profile, facts)
+    use = use_of(profile, facts, population)
     if isinstance(data, str | os.PathLike) and is_table_file(data):
         data = load(data)
     if isinstance(data, Table):

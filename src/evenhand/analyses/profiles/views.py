@@ -45,9 +45,9 @@ def cell(value: Any, kind: str) -> Cell:
     if isinstance(value, str):
         return Name(value) if kind == "name" else shown_name(value, MOST_TEXT)
     if isinstance(value, list | tuple):
-        scale = 100 if kind == "points" else 1
-        ends = [None if end is None else scale * end for end in value]
-        return interval(ends, digits=2 if kind == "ratio" else 1, sign=kind != "ratio")
+        ends = [None if end is None else 100 * end if kind in ("points", "share") else end for end in value]
+        text = interval(ends, digits=2 if kind == "ratio" else 1, sign=kind not in ("ratio", "share"))
+        return f"{text}%" if kind == "share" else text
     return {
         "count": lambda: count(value),
         "share": lambda: Number(percent(value, digits=1), value),
@@ -82,7 +82,7 @@ def lines(profile: Shown) -> Iterator[RenderableType]:
     for table in profile["tables"]:
         if not table["annex"]:
             made = sheet(table)
-            yield from headed(made.caption)
+            yield from headed(made.caption, 70)
             yield sheet_grid(made)
             yield from (indented(note) for note in table["notes"])
     if any(table["annex"] for table in profile["tables"]):
