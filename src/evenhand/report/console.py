@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
@@ -41,20 +41,49 @@ def headed(name: str, limit: int = 40) -> list[RenderableType]:
     return [Text(), Rule(Text(shown_name(name, limit), style="bold"), align="left", style="dim")]
 
 
-def sheet_grid(sheet: Sheet) -> Grid:
-    """A table of a report for a terminal: names and words on the left, numbers on the right."""
-    wide = len(sheet.heads) < 7
-    grid = Grid(box=None, pad_edge=False, padding=(0, 1 + wide, 0, 0), header_style="dim")
+def sheet_grids(sheet: Sheet) -> Iterator[RenderableType]:
+    """A table of a report for a terminal; one that is too wide goes on below, under the same names."""
     cells = [[_cell(content) for content in row] for row in sheet.rows]
-    for i, head in enumerate(sheet.heads):
-        left = i == 0 or head in sheet.texts
-        longest = max((len(word) for word in head.split()), default=0)
-        if not left:  # numbers are not broken, and words of heads are not either
-            longest = max([longest, *(cell.cell_len for row in cells for cell in row[i : i + 1])])
-        grid.add_column(head, justify="left" if left else "right", overflow="fold", min_width=min(longest, 24))
-    for row in cells:
-        grid.add_row(*row)
-    return grid
+    left = [i == 0 or head in sheet.texts for i, head in enumerate(sheet.heads)]
+    whole = [max([len(head), *(row[i].cell_len for row in cells)]) for i, head in enumerate(sheet.heads)]
+    least = [_least(head, [row[i] for row in cells], left[i]) for i, head in enumerate(sheet.heads)]
+    for columns in _fitting(least):
+        if columns[1:2] > [1]:
+            yield Text()
+        widths = _widths([least[i] for i in columns], [whole[i] for i in columns])
+        grid = Grid(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+        for i, width in zip(columns, widths, strict=True):
+            grid.add_column(sheet.heads[i], justify="left" if left[i] else "right", overflow="fold", width=width)
+        for row in cells:
+            grid.add_row(*(row[i] for i in columns))
+        yield grid
+
+
+def _least(head: str, cells: Sequence[Text], left: bool) -> int:
+    """The least width of a column: neither words of its head nor numbers are broken, and texts have some room."""
+    words = max((len(word) for word in head.split()), default=0)
+    return max([words, *(min(cell.cell_len, 20) if left else cell.cell_len for cell in cells)])
+
+
+def _fitting(least: Sequence[int]) -> list[list[int]]:
+    """The columns of each part that fits a line; the first one stands in all of them."""
+    parts: list[list[int]] = [[0]]
+    for i, width in enumerate(least[1:], start=1):
+        if sum(least[k] + 2 for k in parts[-1]) + width + 2 > WIDTH and len(parts[-1]) > 1:
+            parts.append([0])
+        parts[-1].append(i)
+    return parts
+
+
+def _widths(least: Sequence[int], whole: Sequence[int]) -> list[int]:
+    """The widths of the columns of a part: what room is left goes where most is wanted."""
+    widths = list(least)
+    for _ in range(WIDTH - sum(width + 2 for width in least)):
+        wanted = [w - width for w, width in zip(whole, widths, strict=True)]
+        if max(wanted) <= 0:
+            break
+        widths[wanted.index(max(wanted))] += 1
+    return widths
 
 
 def _cell(content: Any) -> Text:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from rich.console import RenderableType
 from rich.text import Text
 
 from evenhand.errors import shown_name
-from evenhand.report.console import headed, indented, sheet_grid
+from evenhand.report.console import headed, indented, sheet_grids
 from evenhand.report.contents import Cell, Name, Number, Sheet, count
 from evenhand.report.contents_markdown import part_lines
 from evenhand.report.format import interval, number, p_value, percent
@@ -21,6 +21,7 @@ from evenhand.report.page.markup import Markup, facts_of, join, tag
 Shown = Mapping[str, Any]
 NOT_STATED = "not stated"
 MOST_TEXT = 400
+FEW_COLUMNS = 5
 MOST_ROWS = 30
 """Of a table in Markdown."""
 
@@ -83,7 +84,7 @@ def lines(profile: Shown) -> Iterator[RenderableType]:
         if not table["annex"]:
             made = sheet(table)
             yield from headed(made.caption, 70)
-            yield sheet_grid(made)
+            yield from sheet_grids(made)
             yield from (indented(note) for note in table["notes"])
     if any(table["annex"] for table in profile["tables"]):
         yield Text()
@@ -97,10 +98,16 @@ def sections(profile: Shown, room: Room) -> Iterator[tuple[str, str, Any]]:
     """The rule's own page, and its annex."""
     public, annex = ([t for t in profile["tables"] if t["annex"] is side] for side in (False, True))
     facts = facts_of(told(profile))
-    yield "rule", profile["title"], join(facts, tag("div", *(_shown(t, room) for t in public), class_="tables"))
+    yield "rule", profile["title"], join(facts, tag("div", *(_shown(t, room) for t in public), class_=_beside(public)))
     if annex:
         yield "annex", "Annex: how sure these numbers are", join(_shown(t, room) for t in annex)
     yield "covered", "What these numbers are, and what they are not", join(*_covered(profile))
+
+
+def _beside(tables: Sequence[Shown]) -> str | None:
+    """Tables of few columns stand beside one another."""
+    narrow = all(len(t["columns"]) <= FEW_COLUMNS and t["attribute"] is not None for t in tables)
+    return "tables" if narrow and len(tables) > 1 else None
 
 
 def _shown(table: Shown, room: Room) -> Markup:
