@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from evenhand.tables.table import Table
@@ -111,6 +111,19 @@ class Profile:
     """Whether the page ends with a box to sign in any case."""
     file: str | None = None
     """Where it was read from, if it is not in the package."""
+
+    def about(self, *names: str) -> Profile:
+        """The same for some of its categories alone, such as one table that somebody published.
+
+        >>> from evenhand.analyses.profiles.shipped import profile_named
+        >>> [table.title for table in profile_named("nyc-ll144").about("sex").tables]
+        ['Sex', 'How sure the ratios by {attribute} are']
+        """
+        return replace(
+            self,
+            categories=tuple(c for c in self.categories if c.name in names),
+            tables=tuple(t for t in self.tables if {*t.of} <= {*names}),
+        )
 
 
 def _plain(text: str) -> str:
