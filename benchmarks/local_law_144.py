@@ -1,6 +1,6 @@
 """Published bias audits under New York City Local Law 144, run again from their counts.
 
-    python examples/local_law_144.py ll144_audits.csv
+    python benchmarks/local_law_144.py ll144_audits.csv
 
 prints the tables of docs/reproduced/what-published-audits-did-not-say.md. The file is that of the study "Auditing the
 audits" (2025): categories, numbers of people and published ratios of 116 audits. A table of an audit goes through the
@@ -108,8 +108,12 @@ def _number(text: str) -> float | None:
 
 
 def known(tables: Iterable[Published]) -> list[Published]:
-    """The tables of which two or more categories have counts and a ratio."""
-    return [t for t in tables if len(t.rows) > 1 and len({row.members for row in t.rows}) == len(t.rows)]
+    """The tables of which two or more categories have counts and a ratio, of each column that is crossed."""
+    return [
+        t
+        for t in tables
+        if t.rows and all(len({*names}) > 1 for names in zip(*(r.members for r in t.rows), strict=True))
+    ]
 
 
 def audited(table: Published) -> dict[tuple[str, ...], dict[str, Any]]:
