@@ -148,7 +148,7 @@ def audited(table: Published) -> dict[tuple[str, ...], dict[str, Any]]:
 
 def furthest(table: Published, cells: dict[tuple[str, ...], dict[str, Any]]) -> float:
     """How far a published ratio is from the one that the profile gives, at most."""
-    return max(abs(cells[row.members]["impact_ratio"] - row.ratio) for row in table.rows)
+    return max(abs(float(cells[row.members]["impact_ratio"]) - row.ratio) for row in table.rows)
 
 
 def reason(table: Published) -> str:
@@ -222,7 +222,9 @@ def figures(tables: list[Published]) -> dict[str, int]:
         for row in table.rows:
             _count(row, cells[row.members], n)
         worst = min(row.ratio for row in table.rows)
-        like, any_ = least(table, True), least(table, False)
+        follows = furthest(table, cells) <= CLOSE
+        n["tables all of whose ratios follow from counts"] += follows
+        like, any_ = (least(table, True), least(table, False)) if follows else (None, None)
         low.setdefault(table.audit, []).append((worst, like, any_))
         _count_unknown("tables", [(worst, like, any_)], n)
     for found in low.values():
@@ -233,16 +235,18 @@ def figures(tables: list[Published]) -> dict[str, int]:
 def _count(row: Row, cell: dict[str, Any], n: Counter[str]) -> None:
     ends = cell["ratio_interval"]
     n["ratios"] += 1
-    n["ratios within 0.02 of ours"] += abs(cell["impact_ratio"] - row.ratio) <= CLOSE
-    if ends is None:
+    follows = abs(cell["impact_ratio"] - row.ratio) <= CLOSE
+    n["ratios that follow from counts"] += follows
+    n["ratios below 0.8"] += row.ratio < FOUR_FIFTHS
+    if ends is None or not follows:
         return
     if row.ratio < FOUR_FIFTHS:
-        n["ratios below 0.8"] += 1
+        n["ratios below 0.8 that follow from counts"] += 1
         n["ratios below 0.8 whose interval reaches 0.8"] += ends[1] >= FOUR_FIFTHS
         n["ratios below 0.8 of fewer than 30 people"] += row.people < 30
     else:
-        n["ratios from 0.8 to 1"] += 1
-        n["ratios from 0.8 to 1 whose interval reaches below 0.8"] += ends[0] < FOUR_FIFTHS
+        n["ratios from 0.8 that follow from counts"] += 1
+        n["ratios from 0.8 whose interval reaches below 0.8"] += ends[0] < FOUR_FIFTHS
 
 
 def _count_unknown(what: str, found: list[tuple[float, float | None, float | None]], n: Counter[str]) -> None:
@@ -252,8 +256,8 @@ def _count_unknown(what: str, found: list[tuple[float, float | None, float | Non
         return
     told = [(like, any_) for _, like, any_ in found if like is not None and any_ is not None]
     n[f"{what} with no ratio below 0.8"] += 1
-    n[f"{what} with none, whose unknown people are told"] += bool(told)
-    n[f"{what} with none that could have one, the unknown selected like others"] += any(
+    n[f"{what} with none, unknown people told, following from counts"] += bool(told)
+    n[f"{what} with none that could have one, unknown selected like others"] += any(
         like < FOUR_FIFTHS for like, _ in told
     )
     n[f"{what} with none that could have one, whoever was selected"] += any(any_ < FOUR_FIFTHS for _, any_ in told)
@@ -273,7 +277,7 @@ def page(tables: list[Published]) -> Iterator[str]:
     for table, far, why in differing(others):
         yield f"| {table.audit} | {table.tool} | {table.categories} | {far:.2f} | {why} |"
     yield "\n| what | number |\n|---|--:|"
-    yield from (f"| {what} | {n:,} |" for what, n in figures(tables).items())
+    yield from (f"| {what} | {n:,} |" for what, n in sorted(figures(tables).items()))
 
 
 if __name__ == "__main__":

@@ -392,6 +392,8 @@ HEAD = 'name = "a"\ntitle = "A"\ndate = 2026-01-01\nsource = []\nstates = "s"\nn
         (HEAD + '[[table]]\ntitle = "T"\nkind = "strat"\n', "line 9: there is no table of kind 'strat'"),
         (HEAD + '[[table]]\ntitle = "T"\n', "line 8: a table of groups names its columns"),
         (HEAD + '[[table]]\ncolumns = ["people"]\n', "line 7: .*needs title"),
+        (HEAD + '[[table]]\ntitle = "By {x}"\ncolumns = ["people"]\n', "line 8: a title may hold {attribute}"),
+        (HEAD + '[[table]]\ntitle = "T"\ncolumns = ["people"]\nof = ["age"]\n', "line 10: there is no .*'age'"),
         (HEAD + '[[need]]\nrole = "skore"\nfor = "x"\n', "line 8: role is one of"),
         (HEAD + "[table]\n", "line 7: write \\[\\[table\\]\\]"),
         (HEAD.replace("2026-01-01", '"soon"'), "line 3: date is a day"),

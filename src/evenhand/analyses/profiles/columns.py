@@ -150,7 +150,7 @@ COLUMNS: dict[str, Column] = {
     "fisher_p": Column("Fisher exact p", "p", lambda m: m.test("Fisher exact")),
     "odds_ratio": Column("odds ratio", "ratio", lambda m: 1.0 if m.is_reference else m.of("odds_ratio", "value")),
     "odds_ratio_interval": Column(INTERVAL, "ratio", lambda m: m.of("odds_ratio", "ci")),
-    "shortfall": Column("shortfall, people", "people", lambda m: m.of("shortfall", "signed")),
+    "shortfall": Column("shortfall", "people", lambda m: m.of("shortfall", "signed")),
     "shortfall_interval": Column(INTERVAL, "people", lambda m: m.of("shortfall", "ci")),
     "practical": Column("ratio below 0.8", "text", _beyond),
     "statistical": Column("p below 0.05", "text", _significant),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from evenhand.analyses.options import checked, chosen_measures
@@ -35,6 +35,9 @@ def read_profile(path: Any) -> Profile:
         if key not in document:
             raise UsageError(f"{places.file}: a profile says its {key}: write {key} = …")
     reader = _Reader(places)
+    categories = tuple(reader.each(document, "category", _category))
+    tables = tuple(reader.each(document, "table", _table))
+    _check_categories(tables, [c.name for c in categories], places)
     return Profile(
         **{key: reader.text(document, key) for key in ("name", "title", "states")},
         date=_day(document, places),
@@ -45,10 +48,10 @@ def read_profile(path: Any) -> Profile:
         options_of_scores=_options(document, "options_of_scores", places),
         heads=_heads(document, "heads", places),
         heads_of_scores=_heads(document, "heads_of_scores", places),
-        categories=tuple(reader.each(document, "category", _category)),
+        categories=categories,
         needs=tuple(reader.each(document, "need", _need)),
         facts=tuple(reader.each(document, "fact", _fact)),
-        tables=tuple(reader.each(document, "table", _table)),
+        tables=tables,
         signing=reader.truth(document, "signing"),
         file=places.file,
     )
@@ -166,6 +169,24 @@ def _fact(table: Mapping[str, Any], reader: _Reader) -> Fact:
     return Fact(reader.text(table, "id"), reader.text(table, "title"), cover)
 
 
+def _check_categories(tables: Sequence[RuleTable], names: Sequence[str], places: Places) -> None:
+    """Tables are about categories that there are."""
+    for i, table in enumerate(tables):
+        for name in table.of:
+            if name not in names:
+                raise places.refuse(("table", i, "of"), unknown("there is no [[category]]", name, names))
+
+
+def _title(table: Mapping[str, Any], reader: _Reader) -> str:
+    """A title, into which only what is known can be put."""
+    title = reader.text(table, "title")
+    try:
+        title.format(attribute="", reference="")
+    except (LookupError, ValueError, AttributeError):
+        raise reader.refuse("title", "a title may hold {attribute} and {reference}, and no other braces") from None
+    return title
+
+
 def _table(table: Mapping[str, Any], reader: _Reader) -> RuleTable:
     keys = ("title", "kind", "columns", "of", "annex", "unknown", "notes", "heads", "rows")
     reader.known(table, keys, ("title",))
@@ -182,7 +203,7 @@ def _table(table: Mapping[str, Any], reader: _Reader) -> RuleTable:
     if not isinstance(rows, list) or not all(isinstance(row, list) and len(row) == len(heads) for row in rows):
         raise reader.refuse("rows", f"rows are lists of {len(heads)} texts each, one for each of the heads")
     return RuleTable(
-        reader.text(table, "title"), kind, columns, reader.texts(table, "of"), reader.truth(table, "annex"),
+        _title(table, reader), kind, columns, reader.texts(table, "of"), reader.truth(table, "annex"),
         reader.truth(table, "unknown"), reader.texts(table, "notes"), heads,
         tuple(tuple(map(str, row)) for row in rows),
     )  # fmt: skip
