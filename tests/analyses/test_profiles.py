@@ -132,6 +132,15 @@ def test_every_view_begins_with_the_tables(hired):
     assert max(map(len, str(hired).splitlines())) <= 80
 
 
+def test_a_word_document_has_them(hired):
+    docx = pytest.importorskip("docx")
+    from io import BytesIO
+
+    paper = docx.Document(BytesIO(hired.to_docx()))
+    heads = [[cell.text for cell in made.rows[0].cells] for made in paper.tables]
+    assert ["category", "applicants", "selected", "selection rate", "impact ratio"] in heads
+
+
 def test_nothing_says_that_a_rule_is_kept(hired):
     words = "complian", "comply", "complies", "lawful", "legal", "passes the"
     for view in (str(hired), json.dumps(hired.to_dict()["profile"])):

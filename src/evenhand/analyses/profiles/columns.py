@@ -93,7 +93,7 @@ def selected(group: Mapping[str, Any]) -> int | None:
 
 def _impact_ratio(m: Member) -> Cell:
     if m.excluded:
-        return f"left out ({percent(m.share)})"
+        return f"left out ({percent(m.share, digits=1)})"
     return 1.0 if m.is_reference else m.of("disparate_impact", "value")
 
 

@@ -9,7 +9,7 @@ from evenhand.analyses.profiles.columns import COLUMNS, INTERVAL, Member, unknow
 from evenhand.analyses.profiles.further_tables import blank, deciles, shares, strata
 from evenhand.analyses.profiles.profile import RuleTable
 from evenhand.analyses.profiles.use import Use
-from evenhand.errors import listed, shown_name
+from evenhand.errors import shown_name
 from evenhand.report.format import percent
 
 Document = Mapping[str, Any]
@@ -129,10 +129,8 @@ def _notes(
     small = [m for m in members if m.excluded]
     if small and "impact_ratio" in table.columns:
         below = percent(document["options"]["exclude_below"]) if document["options"]["exclude_below"] else "the limit"
-        yield (
-            f"Left out of the ratios, since fewer than {below} of the people are in the category: "
-            f"{listed([m.name for m in small], 40)}."
-        )
+        which = f"{len(small):,} {'category' if len(small) == 1 else 'categories'}"
+        yield f"Left out of the ratios, since fewer than {below} of the people are in it: {which}."
 
 
 def _static(table: RuleTable, use: Use, document: Document, counted: bool) -> Iterator[dict[str, Any]]:

@@ -35,6 +35,14 @@ def sheet(table: Shown) -> Sheet:
     return Sheet(table["title"], [c["head"] for c in table["columns"]], rows, texts, legend)
 
 
+def plain(table: Shown) -> tuple[list[str], list[list[str]]]:
+    """Its heads and its rows as texts alone."""
+    made = sheet(table)
+    return list(made.heads), [
+        [c.text if isinstance(c, Number) else shown_name(c, MOST_TEXT) for c in r] for r in made.rows
+    ]
+
+
 def cell(value: Any, kind: str) -> Cell:
     """What stands in a cell: a number in the way of its kind, both ends, or a text that says why there is none.
 
