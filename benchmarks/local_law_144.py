@@ -31,6 +31,8 @@ COUNTED = 0.006
 """Rates of two digits may be so far from those of their counts."""
 FOUR_FIFTHS = 0.8
 UNKNOWN, TOTAL = "Missing/Unknown", "Total"
+HALF = 0.005
+"""Half a unit of the last digit of most rates and ratios."""
 SPLITS = 200
 """Ways to say how many of the unknown people were selected, of which the worst is taken."""
 
@@ -181,6 +183,19 @@ def _who(row: Row) -> str:
     return " ".join(row.members)
 
 
+def unexplained(tables: Iterable[Published]) -> dict[str, int]:
+    """How many ratios do not follow from counts, and of how many the rounding of the rates beside them may be why."""
+    n = Counter[str]()
+    for table in known(map(compared, known(tables))):
+        base = max((row.printed for row in table.rows if abs(row.ratio - 1) < COUNTED), default=max(table.rates))
+        for row, ratio in zip(table.rows, table.ratios, strict=True):
+            if abs(ratio - row.ratio) > CLOSE:
+                low, high = ((row.printed + off) / (base - off) + off for off in (-HALF, HALF))
+                n["ratios that do not follow from counts"] += 1
+                n["ratios that do not, but may by rounding of rates"] += low <= row.ratio <= high
+    return dict(n)
+
+
 # ---- what nobody said ------------------------------------------------------------------------------------------------
 
 
@@ -277,7 +292,7 @@ def page(tables: list[Published]) -> Iterator[str]:
     for table, far, why in differing(others):
         yield f"| {table.audit} | {table.tool} | {table.categories} | {far:.2f} | {why} |"
     yield "\n| what | number |\n|---|--:|"
-    yield from (f"| {what} | {n:,} |" for what, n in sorted(figures(tables).items()))
+    yield from (f"| {what} | {n:,} |" for what, n in sorted((figures(tables) | unexplained(tables)).items()))
 
 
 if __name__ == "__main__":

@@ -53,6 +53,8 @@ def test_numbers_of_the_page_are_those_of_the_script(law, tables):
     told = PAGE.read_text(encoding="utf-8")
     assert f"| audits | {len({t.audit for t in tables}):,} |" in told
     assert f"| tables | {len(tables):,} |" in told
+    for what, n in law.unexplained(tables).items():
+        assert f"| {what} | {n:,} |" in told, what
 
 
 @pytest.mark.full
