@@ -34,7 +34,8 @@ ARROWS: dict[str, set[str]] = {
 }
 # The same within analyses, beyond options and reference, which everybody may import.
 WITHIN: dict[str, set[str]] = {
-    "audit": {"individual", "counterfactual", "projection"},  # sections of other results on its page
+    # sections of other results on its page, and tables of a rule
+    "audit": {"individual", "counterfactual", "projection", "profiles"},
     "requirement": {"audit"},
     "models": {"audit"},
     "alternatives": {"audit", "models", "compare"},
@@ -42,7 +43,7 @@ WITHIN: dict[str, set[str]] = {
     "check": {"audit", "requirement"},
     "proposal": {"check"},  # the policy to begin with
     "thresholds": {"audit", "requirement"},
-    "entry": {"audit", "classes", "models", "unknown_groups"},
+    "entry": {"audit", "classes", "models", "profiles", "unknown_groups"},
     "planning": {"audit", "entry", "classes", "individual", "counterfactual"},  # advice runs them
     "data": {"entry", "audit", "classes", "models", "monitor", "check", "thresholds", "projection"},
 }

@@ -45,7 +45,8 @@ def test_every_key_of_the_document_is_documented() -> None:
     page = text("docs/reference/json.md")
     definitions = evenhand.schema("audit")["$defs"]
     keys = [*evenhand.schema("audit")["properties"], *evenhand.schema("audit")["properties"]["data"]["properties"]]
-    for name in ("attribute", "group", "measure", "largest", "impossibility", "within", "pooled_rate", "pooled_score"):
+    for name in ("attribute", "group", "measure", "largest", "impossibility", "within", "pooled_rate", "pooled_score",
+                 "profile", "rule_table"):  # fmt: skip
         keys += definitions[name]["properties"]
     assert [k for k in keys if f"`{k}" not in page and f".{k}" not in page] == []
 
@@ -59,6 +60,7 @@ def test_every_key_of_the_document_is_documented() -> None:
         ("an aggregate", "aggregate"),
         ("an audit of classes", "classes"),
         ("groups as probabilities", "probable"),
+        ("profiles", "profiles"),
         ("thresholds", "thresholds"),
         ("an experiment", "experiment"),
         ("a check", "check"),

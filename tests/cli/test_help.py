@@ -17,7 +17,7 @@ from evenhand.ingest.roles import Roles
 NAMES = [*COMMANDS, *PLACES, "table make", "table merge", "table info", "policy init"]
 OLD = ("tabulate", "merge", "test", "bench", "policy")
 HEADINGS = [
-    "Columns", "Decision", "Measures", "Inference", "Output", "To sign", "Several models only",
+    "Columns", "Decision", "Measures", "Inference", "Rule", "Output", "To sign", "Several models only",
     "Groups as probabilities", "Multi-class only", "File", "Help",
 ]  # fmt: skip
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Unpack, overload
+from typing import Any, TypedDict, Unpack, overload
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from evenhand.analyses.options import (
     options_of,
     watching,
 )
+from evenhand.analyses.profiles.use import taken
 from evenhand.analyses.unknown_groups.probable import ProbableAudit, audit_probable
 from evenhand.errors import UsageError, listed, shown
 from evenhand.files.data_file import FileArgs, with_format
@@ -36,13 +37,25 @@ from evenhand.ingest.strata import Within, strata_names, with_strata
 from evenhand.ingest.tabulation import Score, Scores
 from evenhand.tables.confusion import Confusion
 from evenhand.tables.joint import JointTable
+from evenhand.tables.renaming import checked_names, with_names
 from evenhand.tables.table import Table
 
+MAP = "FILE"
+"""Stands for the file of a map, whose path nobody knows any more."""
 Thresholds = float | str | Sequence[float | str] | Mapping[str, float | str] | None
 """One threshold, or a rule; of several models one for each, in their order or by name."""
 
 
-class TableArgs(InferenceArgs, MeasureArgs, ComparedArgs, total=False):
+class ProfileArgs(TypedDict, total=False):
+    """A rule whose tables are wanted, what it wants stated, and what groups are called."""
+
+    profile: Any
+    facts: Mapping[str, str] | None
+    population: Mapping[str, Mapping[str, float]] | None
+    map: Mapping[str, Mapping[Any, str]] | None
+
+
+class TableArgs(InferenceArgs, MeasureArgs, ComparedArgs, ProfileArgs, total=False):
     """What an audit of scores takes, whatever the data."""
 
 
@@ -50,7 +63,7 @@ class RowsArgs(TableArgs, ColumnArgs, FileArgs, total=False):
     """The same of rows, whose columns are named."""
 
 
-class AuditArgs(InferenceArgs, MeasureArgs, ClassArgs, total=False):
+class AuditArgs(InferenceArgs, MeasureArgs, ClassArgs, ProfileArgs, total=False):
     """Options of intervals and tests, of scores, and of classes, for signatures."""
 
 
@@ -166,6 +179,12 @@ def audit(
         Others keep their defaults, which docs/measures has.
     exclude_below
         Groups with a smaller share of the people ("2%" or 0.02) are shown with their numbers and rates, not compared.
+    profile, facts, population
+        A rule whose options and tables are wanted: its name ("nyc-ll144", "lending@2025-06-01") or the path of a file;
+        what it wants stated beside the tables, by id; and shares of a population, by column and group. Options that are
+        said here win over those of the profile. See docs/analyses/profiles.md.
+    map
+        What the groups of a column are called: {"race": {1: "White", 9: ""}}; "" is for people of unknown group.
     group_probability, proxy_cell
         In place of `group`: the columns with the probability of each group, which add up to 1 in every row, and
         perhaps the column of the place within which they say nothing more. The result is a `ProbableAudit` (see
@@ -185,6 +204,17 @@ def audit(
     said["average"] = renamed(said, "baseline", "average", said.get("average"))
     check_known(said, _EveryArgs.__optional_keys__, audit)
     data = with_format(data, said)
+    profile, facts, population, names = (said.pop(word, None) for word in ProfileArgs.__annotations__)
+    use = None
+    if profile is not None:
+        stated = {**said, "score": score, "threshold": threshold, "reference": reference, "measures": measures}
+        data, use, added = taken(data, profile, facts, population, stated)
+        threshold, reference, measures = (
+            added.pop(word, stated[word]) for word in ("threshold", "reference", "measures")
+        )
+        said |= added
+    elif facts is not None or population is not None:
+        raise UsageError("facts and a population are stated for a profile: name one (profile=, --profile)")
     several = isinstance(threshold, list | tuple | np.ndarray | Mapping)
     settings = options_of(said, None if several else threshold)
     chosen = chosen_measures(measures)
@@ -194,6 +224,8 @@ def audit(
     if performance is not None or fairness is not None:
         checked_axes(performance, fairness)
     if (probabilities := said.pop("group_probability", None)) is not None:
+        if use is not None or names is not None:
+            raise UsageError("groups as probabilities have neither a profile nor a map: leave them out")
         if several:
             raise UsageError("groups as probabilities are audited at one threshold: give one")
         said |= {"score": score, "performance": performance, "fairness": fairness, **of_classes}
@@ -214,6 +246,15 @@ def audit(
                 "within (--within) compares groups by one score or decision: leave it out of an audit of several "
                 "models or of classes"
             )
+        if (use is not None or names is not None) and not isinstance(table, Table):
+            raise UsageError(
+                "a profile and a map (--profile, --map) are for the audit of one score or decision: leave them out of "
+                "an audit of several models or of classes"
+            )
+        if names is not None and isinstance(table, Table):
+            table = with_names(table, checked_names(names))
+        if use is not None and isinstance(table, Table):
+            use = use.fitted(table)
         if isinstance(table, JointTable):
             if of_classes:
                 raise UsageError(f"leave out {listed(of_classes)}: for classes, not for scores")
@@ -231,7 +272,8 @@ def audit(
                 "evenhand.aggregate (evenhand aggregate)"
             )
         found = audit_table(table, settings, chosen, reference, generator(rng), told, library)
-        return replace(found, reading=reading_of(roles))
+        mapped = tuple(word for column in names or () for word in ("--map", f"{column}={MAP}"))
+        return replace(found, reading=(*reading_of(roles), *mapped), profile=use)
 
 
 def _probable_roles(data: Any, said: Mapping[str, Any]) -> Roles:

@@ -47,6 +47,7 @@ SECTIONS = {
         "power": "Compute how many people it takes to find a gap.",
         "guide": "Choose a measure by answering a few questions.",
         "measures": "List all measures: what each asks and needs.",
+        "profiles": "List rules whose tables an audit can show.",
     },
     "Research": {
         "reproduce": "Run published tables and figures again.",

@@ -8,6 +8,7 @@ from typing import Any
 
 from evenhand.cli.files import READ
 from evenhand.cli.options import (
+    BY_NAME,
     CLASSES,
     COLUMNS,
     COVER,
@@ -16,6 +17,7 @@ from evenhand.cli.options import (
     command,
     option,
     references,
+    said_options,
     shared,
     take,
     under,
@@ -56,6 +58,16 @@ def demo(**options: Any) -> None:
 )  # fmt: skip
 @under("Measures")
 @under("Inference")
+@under(
+    "Rule",
+    option("--profile", metavar="NAME[@DATE]|FILE", help="The options and tables of a rule (evenhand profiles)."),
+    option("--fact", "facts", metavar="ID=TEXT", multiple=True, callback=BY_NAME,
+           help="Something that the rule wants stated."),
+    option("--population", metavar="FILE", type=READ,
+           help="A TOML file of shares of a population: a table for each column, group = share."),
+    option("--map", metavar="COL=FILE", multiple=True, callback=BY_NAME,
+           help="A TOML file with a line for each value of a group column: value = \"name\"."),
+)  # fmt: skip
 @under(
     "Output", "full", "quiet", *FORMS, "docx", "embed",
     option("--also", metavar="JSON", type=READ, multiple=True,
@@ -147,6 +159,35 @@ def _others(also: tuple[str, ...]) -> list[dict[str, Any]]:
     return found
 
 
+def _profile(data: Any, columns: dict[str, Any], options: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """The profile that was asked for, and the options that it adds to those that were said."""
+    profile, facts, population = (options.pop(name, None) for name in ("profile", "facts", "population"))
+    if profile is None:
+        if facts or population:
+            raise UsageError("--fact and --population state something for a profile: name one (--profile)")
+        return None, {}
+    from evenhand.analyses.profiles.use import taken
+    from evenhand.files.toml import read_toml
+
+    shares = None if population is None else read_toml(population, "list of shares")[0]
+
+    stated = {name: options[name] for name in said_options() if name in options and options[name] != ()}
+    for name in ("reference", "threshold"):
+        if isinstance(stated.get(name), tuple) and len(stated[name]) == 1:
+            (stated[name],) = stated[name]
+    _, use, added = taken(data, profile, facts, shares, {**columns, **stated})
+    if "reference" in added:
+        added["reference"] = (added["reference"],)
+    return use, added
+
+
+def _maps(files: dict[str, str] | None) -> dict[str, dict[str, Any]] | None:
+    """What groups are called, by column, from the files that say so."""
+    from evenhand.files.toml import read_toml
+
+    return {column: read_toml(path, "map of values")[0] for column, path in files.items()} if files else None
+
+
 def _cover(data: Any, options: dict[str, Any]) -> tuple[Any, list[str]]:
     """What the report is signed with, and the options that say so, taken out of the others."""
     from evenhand.files.paths import as_path, is_file
@@ -184,6 +225,10 @@ def _show(data: Any, columns: dict[str, Any], options: dict[str, Any], also: tup
 
         library()  # better known before the data are counted
     page |= {"also": _others(also)} if also else {}
+    use, more = _profile(data, columns, options)
+    options |= {name: value for name, value in more.items() if name not in COLUMNS}
+    columns |= {name: value for name, value in more.items() if name in COLUMNS}
+    names = _maps(options.pop("map", None))
     cover, signing = _cover(data, options)
     seed, threshold, stated, measures = (options.pop(k) for k in ("seed", "threshold", "reference", "measures"))
     models, classes = take(options, _MODELS), take(options, CLASSES)
@@ -207,6 +252,8 @@ def _show(data: Any, columns: dict[str, Any], options: dict[str, Any], also: tup
             "reference": reference,
             "measures": measures,
             "within": within,
+            "profile": use,
+            "map": names,
         }
         result = run(table, **options, rng=seed, progress=progress)
     for flag in (
@@ -216,7 +263,8 @@ def _show(data: Any, columns: dict[str, Any], options: dict[str, Any], also: tup
     ):
         raise UsageError(f"--{flag} is for the audit of one score: audit several scores, or classes, without it")
     if isinstance(result, Audit):
-        result = replace(result, reading=reading_of(roles), cover=cover)
+        mapped = result.reading
+        result = replace(result, reading=(*reading_of(roles), *mapped), cover=cover)
     drawn: Any = result
     if isinstance(result, Audit) and (full or quiet):
         from evenhand.analyses.audit.text import render

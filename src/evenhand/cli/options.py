@@ -228,6 +228,26 @@ def _band_rule(text: str, flag: str) -> Any:
         return text
 
 
+def texts_by_name(texts: tuple[str, ...], flag: str) -> dict[str, str]:
+    """NAME=TEXT for each of several names."""
+    chosen: dict[str, str] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or not name or not value:
+            raise UsageError(f"{flag} takes NAME=TEXT, not {shown(text)}")
+        if name in chosen:
+            raise UsageError(f"{flag} names {shown(name)} twice: choose one")
+        chosen[name] = value
+    return chosen
+
+
+def said_options() -> list[str]:
+    """The options of the running command that were said, not taken by default."""
+    context = click.get_current_context()
+    default = click.core.ParameterSource.DEFAULT
+    return [name for name in context.params if context.get_parameter_source(name) is not default]
+
+
 def numbers_by_id(texts: tuple[str, ...], flag: str) -> dict[str, float]:
     """ID=T for each of several measures."""
     chosen: dict[str, float] = {}
@@ -260,6 +280,7 @@ def read_by(read: Callable[[Any, str], Any], one: bool = False, together: bool =
 
 NAMES, IDS, NUMBERS, ONE_OR_NAMES = read_by(names), read_by(ids), read_by(numbers), read_by(names, one=True)
 THRESHOLDS = read_by(thresholds)
+BY_NAME = read_by(texts_by_name, together=True)
 BY_COLUMN, CELLS = read_by(values_by_column, together=True), read_by(whole_or_numbers)
 
 

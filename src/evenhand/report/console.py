@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import io
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.padding import Padding
 from rich.rule import Rule
 from rich.segment import Segment
+from rich.table import Table as Grid
 from rich.text import Text
 
 from evenhand.errors import harmless, shown_name
+from evenhand.report.contents import Name, Number, Sheet
 
 WIDTH = 80
 
@@ -34,9 +36,60 @@ def points(title: str, lines: Sequence[str]) -> list[RenderableType]:
     return [*heading, *(indented(f"• {shown_name(line, 600)}") for line in lines)]
 
 
-def headed(name: str) -> list[RenderableType]:
+def headed(name: str, limit: int = 40) -> list[RenderableType]:
     """An empty line, and the name of what follows on a rule."""
-    return [Text(), Rule(Text(shown_name(name), style="bold"), align="left", style="dim")]
+    return [Text(), Rule(Text(shown_name(name, limit), style="bold"), align="left", style="dim")]
+
+
+def sheet_grids(sheet: Sheet) -> Iterator[RenderableType]:
+    """A table of a report for a terminal; one that is too wide goes on below, under the same names."""
+    cells = [[_cell(content) for content in row] for row in sheet.rows]
+    left = [i == 0 or head in sheet.texts for i, head in enumerate(sheet.heads)]
+    whole = [max([len(head), *(row[i].cell_len for row in cells)]) for i, head in enumerate(sheet.heads)]
+    least = [_least(head, [row[i] for row in cells], left[i]) for i, head in enumerate(sheet.heads)]
+    for columns in _fitting(least):
+        if columns[1:2] > [1]:
+            yield Text()
+        widths = _widths([least[i] for i in columns], [whole[i] for i in columns])
+        grid = Grid(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+        for i, width in zip(columns, widths, strict=True):
+            grid.add_column(sheet.heads[i], justify="left" if left[i] else "right", overflow="fold", width=width)
+        for row in cells:
+            grid.add_row(*(row[i] for i in columns))
+        yield grid
+
+
+def _least(head: str, cells: Sequence[Text], left: bool) -> int:
+    """The least width of a column: neither words of its head nor numbers are broken, and texts have some room."""
+    words = max((len(word) for word in head.split()), default=0)
+    return max([words, *(min(cell.cell_len, 20) if left else cell.cell_len for cell in cells)])
+
+
+def _fitting(least: Sequence[int]) -> list[list[int]]:
+    """The columns of each part that fits a line; the first one stands in all of them."""
+    parts: list[list[int]] = [[0]]
+    for i, width in enumerate(least[1:], start=1):
+        if sum(least[k] + 2 for k in parts[-1]) + width + 2 > WIDTH and len(parts[-1]) > 1:
+            parts.append([0])
+        parts[-1].append(i)
+    return parts
+
+
+def _widths(least: Sequence[int], whole: Sequence[int]) -> list[int]:
+    """The widths of the columns of a part: what room is left goes where most is wanted."""
+    widths = list(least)
+    for _ in range(WIDTH - sum(width + 2 for width in least)):
+        wanted = [w - width for w, width in zip(whole, widths, strict=True)]
+        if max(wanted) <= 0:
+            break
+        widths[wanted.index(max(wanted))] += 1
+    return widths
+
+
+def _cell(content: Any) -> Text:
+    if isinstance(content, Number):
+        return Text(content.text)
+    return Text(shown_name(content, 60) if isinstance(content, Name) else str(content))
 
 
 def left_out(data: dict[str, Any]) -> list[RenderableType]:

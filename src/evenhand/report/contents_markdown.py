@@ -35,7 +35,7 @@ def _lines(contents: Contents, document: dict[str, Any], most: int) -> Iterator[
             several = sum(isinstance(part, Sheet) for part in section.parts) > 1
             for part in section.parts:
                 yield from (f"{escaped(part.caption)}:\n",) if several and isinstance(part, Sheet) else ()
-                yield from _part(part, most)
+                yield from part_lines(part, most)
     yield from (f"- {escaped(shown_name(note, 600))}" for note in contents.notes[:most])
     yield from _more(len(contents.notes) - most)
     yield ""
@@ -45,7 +45,8 @@ def _lines(contents: Contents, document: dict[str, Any], most: int) -> Iterator[
     yield f"<sub>{', '.join(('Evenhand ' + document['version'], *known))}.</sub>"
 
 
-def _part(part: Part, most: int) -> Iterator[str]:
+def part_lines(part: Part, most: int) -> Iterator[str]:
+    """A part of a report, as lines."""
     if isinstance(part, Sheet):
         rows = [_row(row, len(part.heads)) for row in part.rows[:most]]
         yield from table([escaped(head) for head in part.heads], rows, {escaped(head) for head in part.texts})

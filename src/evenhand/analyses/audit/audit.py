@@ -17,6 +17,7 @@ from evenhand.analyses.audit.unreliable import BECAUSE, excluded, lost, nothing,
 from evenhand.analyses.audit.warnings import caveats, stray_tolerances, warnings
 from evenhand.analyses.audit.within import compared_within, refuse_empty, refuse_unfit
 from evenhand.analyses.options import Options, Progress, tolerating, with_threshold
+from evenhand.analyses.profiles.use import Use
 from evenhand.analyses.reference import HIGHEST, Pinned, Reference, comparable, reference_group
 from evenhand.errors import DataError, UsageError, listed, same, shown, shown_name, truth, unknown
 from evenhand.ingest.strata import compared_names
@@ -66,6 +67,8 @@ class Audit(Result):
     """What the report is signed with."""
     reading: tuple[str, ...] = ()
     """What was said of the rows that the table does not know, as words of a command."""
+    profile: Use | None = None
+    """The rule whose tables it shows."""
 
     def _repr_html_(self) -> str:
         from evenhand.analyses.audit.page import glance

@@ -13,6 +13,7 @@ from evenhand.analyses.audit.unknown import Unknown
 from evenhand.analyses.audit.verdict import attribute_verdict, audit_verdict
 from evenhand.analyses.audit.within_document import within_document
 from evenhand.analyses.audit.within_words import in_verdict
+from evenhand.analyses.profiles.rule_tables import profile_document
 from evenhand.errors import shown_name
 from evenhand.inference.null import Null
 from evenhand.inference.significance import TestResult
@@ -35,17 +36,22 @@ def document(audit: Audit) -> dict[str, Any]:
         {**told, "verdict": _with_strata(attribute_verdict(told, data, a.key, options.confidence), told)}
         for told, a in zip(attributes, audit.attributes, strict=True)
     ]
-    return {
+    profile, reading = audit.profile, audit.reading
+    words = command(audit.table, options, attributes, reading, () if profile is None else profile.words())
+    told = {
         **header("audit"),
         "verdict": audit_verdict(attributes),
         **({} if audit.cover is None else {"cover": audit.cover.to_dict()}),
         "data": data,
         "options": _options(options),
-        "command": command(audit.table, options, attributes, audit.reading),
+        "command": words,
         "attributes": attributes,
         "caveats": list(audit.caveats),
         "notes": list(audit.notes),
     }
+    if profile is None:
+        return told
+    return {**told, "profile": profile_document(profile, told, audit.table.weight is None)}
 
 
 def _with_strata(verdict: dict[str, Any], attribute: dict[str, Any]) -> dict[str, Any]:

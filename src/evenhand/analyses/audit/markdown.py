@@ -31,6 +31,7 @@ from evenhand.analyses.audit.wording import (
     size,
     tolerated,
 )
+from evenhand.analyses.profiles.views import markdown as rule_markdown
 from evenhand.errors import shown_name
 from evenhand.report.format import interval, number, sentence
 from evenhand.report.markdown import cover_lines, escaped, finished, folded, note_lines, preformatted, table
@@ -50,6 +51,8 @@ def _lines(document: dict[str, Any]) -> Iterator[str]:
     if document.get("cover"):
         yield from cover_lines(document)
         yield ""
+    if "profile" in document:
+        yield from rule_markdown(document["profile"])
     verdict, first = document["verdict"], first_attribute(document)
     yield f"**{escaped(verdict['word'].upper())}.** {escaped(verdict['sentence'])}"
     yield ""

@@ -20,6 +20,7 @@ from evenhand.analyses.audit.rate_bars import bars
 from evenhand.analyses.audit.steps import LEAST, Steps
 from evenhand.analyses.audit.within_page import within_section
 from evenhand.analyses.audit.wording import chance_shows, impossibility
+from evenhand.analyses.profiles.views import sections as rule_sections
 from evenhand.errors import one_of, shown_name
 from evenhand.report.charts.chart import Chart
 from evenhand.report.charts.registry import Charts, Kind
@@ -88,6 +89,7 @@ def _page(
         )
 
     sections: list[Section] = [
+        *(rule_sections(document["profile"], room) if "profile" in document else ()),
         ("verdict", heading(document), join(overview(document))),
         *_attributes(document, max(most, MOST_GROUPS), figure=strata),
     ]

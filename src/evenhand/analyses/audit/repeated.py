@@ -23,9 +23,15 @@ DATA = "DATA"
 
 
 def command(
-    table: Table, options: Options, attributes: Sequence[Mapping[str, Any]], reading: Sequence[str] = ()
+    table: Table,
+    options: Options,
+    attributes: Sequence[Mapping[str, Any]],
+    reading: Sequence[str] = (),
+    profile: Sequence[str] = (),
 ) -> str:
     """What to type; `attributes` are those of the document, `reading` is what was said of rows alone.
+
+    What a `profile` says is left out if it is said already.
 
     >>> import evenhand
     >>> people = {"d": [1, 0, 1, 1], "sex": ["f", "f", "m", "m"]}
@@ -42,7 +48,18 @@ def command(
         words += ["--measures", ",".join(dict.fromkeys(ids))]
     elif more:
         words += ["--measures", ",".join([ALL, *more])]
-    return shlex.join([*words, *_options(options)])
+    words += _options(options)
+    return shlex.join([*words, *beside(profile, words)])
+
+
+def beside(more: Sequence[str], words: Sequence[str]) -> list[str]:
+    """Flags with their values that stand not among the words yet.
+
+    >>> beside(["--profile", "lending", "--seed", "1"], ["--seed", "1"])
+    ['--profile', 'lending']
+    """
+    pairs = zip(more[::2], more[1::2], strict=True)
+    return [word for flag, value in pairs if flag not in words for word in (flag, value)]
 
 
 def reading_of(roles: Roles) -> tuple[str, ...]:

@@ -22,6 +22,7 @@ from evenhand.analyses.audit.full_text import every_measure, possible
 from evenhand.analyses.audit.verdict import WORDS, word_of
 from evenhand.analyses.audit.within_text import briefly
 from evenhand.analyses.audit.wording import gap, measure_of, p_value, tolerances, tolerated
+from evenhand.analyses.profiles.views import lines as rule_lines
 from evenhand.errors import shown_name
 from evenhand.measures.rates import RATES
 from evenhand.report.console import headed, indented, left_out
@@ -36,10 +37,13 @@ def render(document: dict[str, Any], much: Literal["verdict", "key", "full"] = "
     """The report as rich renderables: the verdict alone, with groups and key measures, or with every measure."""
     if much == "verdict":
         return _verdict(document["verdict"])
-    parts = [*_head(document), Text(), _verdict(document["verdict"])]
+    ruled = [*rule_lines(document["profile"]), Text()] if "profile" in document else []
+    parts = [*_head(document), Text(), *ruled, _verdict(document["verdict"])]
     if much == "full":
         return Group(*parts, *every_measure(document))
     attributes = sorted(document["attributes"], key=lambda a: a["name"] != document["verdict"]["attribute"])
+    if ruled:  # whose tables have the groups already
+        return Group(*parts, *_notes(document["notes"]), Text(), Text(_more(document), style="dim"))
     for attribute in attributes[:MOST_ATTRIBUTES]:
         detail = attribute is attributes[0] or len(attribute["groups"]) == 2
         parts += _attribute(attribute, document["options"]["confidence"], detail)

@@ -11,6 +11,7 @@ from evenhand.analyses.audit.method import facts
 from evenhand.analyses.audit.overview import title_of
 from evenhand.analyses.audit.page import stepped
 from evenhand.analyses.audit.verdict import WORDS
+from evenhand.analyses.profiles.views import plain, told
 from evenhand.errors import MissingLibrary, shown_name
 from evenhand.report.charts.registry import Charts
 from evenhand.report.charts.render import converter
@@ -39,6 +40,8 @@ def audit_word(audit: Audit) -> bytes:
         paper.logo(cover["logo"], shown_name(cover["organisation"] or "", MOST_CHARACTERS))
     paper.heading(title_of(document), 0)
     paper.facts([*((*said_by(cover), *read_from(cover)) if cover else ()), *facts(document)])
+    if "profile" in document:
+        _rule(paper, document["profile"])
     first = _attributes(document)[0]
     paper.heading("What was found")
     paper.verdict(document["verdict"]["word"], COLOURS[document["verdict"]["word"]], document["verdict"]["sentence"])
@@ -56,6 +59,20 @@ def audit_word(audit: Audit) -> bytes:
             paper.note(cover["note"])
         paper.sign(cover)
     return paper.content()
+
+
+def _rule(paper: Paper, profile: dict[str, Any]) -> None:
+    """The tables of a rule, with its annex, and what they do not cover."""
+    paper.heading(shown_name(profile["title"], MOST_CHARACTERS))
+    paper.facts([*told(profile), ("Profile", f"{shown_name(profile['name'])}, version of {profile['date']}")])
+    for table in profile["tables"]:
+        paper.heading(f"{'Annex: ' if table['annex'] else ''}{shown_name(table['title'], MOST_CHARACTERS)}", 2)
+        paper.table(*plain(table))
+        for note in table["notes"]:
+            paper.text(shown_name(note, 600))
+    paper.heading("Not covered", 2)
+    for text in profile["not_covered"]:
+        paper.text(shown_name(text, 600), "List Bullet")
 
 
 def origin(document: dict[str, Any]) -> str:

@@ -61,11 +61,12 @@ def _answer(contents: Contents) -> Markup:
 
 
 def _section(s: Section, room: Room) -> tuple[str, str, Any]:
-    content = join([_part(part, room) for part in s.parts])
+    content = join([part_markup(part, room) for part in s.parts])
     return s.id, s.heading, tag("details", tag("summary", "Show"), content) if s.minor else content
 
 
-def _part(part: Part, room: Room) -> Markup:
+def part_markup(part: Part, room: Room) -> Markup:
+    """A part of a report on a page."""
     if isinstance(part, Sheet):
         return _sheet(part, room.most(MOST_ROWS))
     if isinstance(part, Box):

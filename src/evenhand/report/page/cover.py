@@ -24,8 +24,10 @@ def cover_block(document: dict[str, Any]) -> Markup | None:
 
 
 def signing(document: dict[str, Any]) -> list[tuple[str, str, Any]]:
-    """The sections to end a page with: the note, and the box for limits and signature."""
+    """The sections to end a page with: the note, and the box for limits and signature, which a rule may want too."""
     cover = document.get("cover")
+    if cover is None and document.get("profile", {}).get("signing"):
+        cover = dict.fromkeys(("author", "organisation", "date", "note", "file"))
     if cover is None:
         return []
     note = [("note", "Note", prose(cover["note"]))] if cover["note"] else []

@@ -1,0 +1,1 @@
+"""Profiles: the options, tables and words of a rule that asks for an audit."""
