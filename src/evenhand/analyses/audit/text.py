@@ -141,7 +141,8 @@ def _notes(notes: list[str]) -> Iterator[RenderableType]:
         yield Text()
         yield from (indented(f"• {shown_name(note, 240)}", 0) for note in notes[:MOST_NOTES])
         if len(notes) > MOST_NOTES:
-            yield Text(f"{len(notes) - MOST_NOTES} more notes: --full")
+            more = len(notes) - MOST_NOTES
+            yield Text(f"{more} more note{'s' if more > 1 else ''}: --full")
 
 
 def _more(document: Mapping[str, Any]) -> str:
