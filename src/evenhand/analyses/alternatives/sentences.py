@@ -59,15 +59,15 @@ def _nothing(document: Document) -> str:
 
 
 WORDS = {
-    "undefined": "cannot be compared",
-    "constant": "treat everybody alike by telling nobody apart",
-    "performance": "perform worse than was asked for",
-    "gap": "have no smaller gap",
-    "not_confirmed": "have a gap that is smaller where they were selected, which was not confirmed",
-    "performance_not_held": "perform worse than was asked for on data that did not select them",
-    "not_tested": "were not tested, as one before them was not confirmed",
+    "undefined": "could not be compared",
+    "constant": "treated everybody alike by telling nobody apart",
+    "performance": "performed worse than was asked for",
+    "gap": "had no smaller gap",
+    "not_confirmed": "had a smaller gap where candidates were selected, which was not confirmed",
+    "performance_not_held": "performed worse than was asked for on the data held out",
+    "not_tested": "had no test, as one before was not confirmed",
 }
-"""What became of candidates, in the plural."""
+"""What became of one candidate, or of several."""
 
 
 def performance_title(document: Document) -> str:
