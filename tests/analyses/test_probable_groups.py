@@ -273,7 +273,8 @@ def test_probabilities_that_do_not_tell_groups_apart_leave_the_correction_undefi
     assert audit(same).to_dict()["measures"][0]["corrected"]["value"] is None
 
 
-GOOD = {"d": [1, 0, 1, 0], "p_a": [0.9, 0.8, 0.2, 0.1], "p_b": [0.1, 0.2, 0.8, 0.9], "t": ["x", "y", "x", "y"]}
+GOOD = {"d": [1, 0, 1, 0], "p_a": [0.9, 0.8, 0.2, 0.1], "p_b": [0.1, 0.2, 0.8, 0.9], "t": ["x", "y", "x", "y"],
+        "q": [0.9, 0.8, 0.2, 0.1]}  # fmt: skip
 BAD: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "sum": ({"p_a": [0.9, 0.8, 0.3, 0.1]}, {}, r"add up to 1, but those of row 3 .* add up to 1.1, and 1 of 4 rows"),
     "negative": ({"p_a": [0.9, -0.2, 0.2, 0.1]}, {}, r"between 0 and 1, but row 2 has -0.2 in 'p_a'"),
@@ -295,6 +296,9 @@ BAD: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "reference": ({}, {"reference": "p_c"}, "one of the columns of probabilities"),
     "missing": ({}, {"missing": "bounds"}, "refuse or drop"),
     "threshold": ({}, {"threshold": 0.5}, "decides already"),
+    "rule": ({}, {"prediction": None, "score": "p_a", "threshold": "median", "group_probability": ["p_b", "q"]},
+             "a threshold that is a number, not at median"),
+    "strata": ({}, {"within": "t"}, "audited without 'within'"),
     "option": ({}, {"permutations": 10}, "audited without 'permutations'"),
     "measure": ({}, {"measures": ["abcc"]}, "none is known of probable groups"),
 }
