@@ -296,8 +296,11 @@ BAD: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "reference": ({}, {"reference": "p_c"}, "one of the columns of probabilities"),
     "missing": ({}, {"missing": "bounds"}, "refuse or drop"),
     "threshold": ({}, {"threshold": 0.5}, "decides already"),
-    "rule": ({}, {"prediction": None, "score": "p_a", "threshold": "median", "group_probability": ["p_b", "q"]},
-             "a threshold that is a number, not at median"),
+    "rule": (
+        {},
+        {"prediction": None, "score": "p_a", "threshold": "median", "group_probability": ["p_b", "q"]},
+        "a threshold that is a number, not at median",
+    ),
     "strata": ({}, {"within": "t"}, "audited without 'within'"),
     "option": ({}, {"permutations": 10}, "audited without 'permutations'"),
     "measure": ({}, {"measures": ["abcc"]}, "none is known of probable groups"),

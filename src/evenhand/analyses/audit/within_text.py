@@ -75,4 +75,4 @@ def _widths(rows: Rows) -> list[int]:
     room = WIDTH - len(wide)
     if room - sum(wide[1:]) < min(wide[0], NAME):
         wide[1:] = [max(map(cell_len, [*head.split(), *cells])) for head, *cells in columns[1:]]
-    return [max(min(wide[0], room - sum(wide[1:])), LEAST), *wide[1:]]
+    return [min(wide[0], max(room - sum(wide[1:]), LEAST)), *wide[1:]]
