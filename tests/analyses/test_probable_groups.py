@@ -265,6 +265,19 @@ def test_the_chart_shows_the_curve() -> None:
     assert audit(people(200, 6), measures=["disparate_impact"]).plots() == ()
 
 
+def test_curves_of_several_groups_have_names_and_two_answers_are_explained() -> None:
+    data = people(800, 3, rates=(0.3, 0.5))
+    three = {**data, "p_a": data["p_a"] * 0.7, "p_c": data["p_a"] * 0.3}
+    found = audit(three, group_probability=["p_a", "p_b", "p_c"])
+    colours = [
+        one["encoding"]["color"] for one in found.plot("sensitivity").spec["layer"] if "color" in one["encoding"]
+    ]
+    assert len(colours) == 2
+    assert all(colour["legend"] is not None for colour in colours)
+    unlike = any(gap.weighted.passes != gap.corrected.passes for gap in found.measures)
+    assert ("by weighting / corrected" in str(found)) is unlike is True
+
+
 def test_probabilities_that_do_not_tell_groups_apart_leave_the_correction_undefined() -> None:
     same = {"d": [1, 0] * 50, "p_a": [0.3] * 100, "p_b": [0.7] * 100}
     gap = audit(same).measure("demographic_parity")

@@ -355,7 +355,10 @@ def test_excluded_groups_are_not_compared_within_strata_either(scored):
 
 def test_where_all_but_one_are_excluded_nothing_is_compared_within(scored):
     said = {"score": "s", "threshold": 0.5, "within": "job", "exclude_below": "45%", **NONE}
-    some = evenhand.audit(scored, group=["g", "r"], **said).to_dict()["attributes"]
+    audit = evenhand.audit(scored, group=["g", "r"], **said)
+    some = audit.to_dict()["attributes"]
+    for view in (audit.to_html(), audit.to_markdown(), audit.summary(full=True), str(audit)):
+        assert "not compared" in view
     assert [(a["name"], "within" in a) for a in some] == [("g", False), ("r", True), ("g × r", False)]
     alone = {g["name"]: g["rates"]["selection_rate"]["value"] for g in some[0]["groups"]}
     selected = {g: [s >= 0.5 for s, own in zip(scored["s"], scored["g"], strict=True) if own == g] for g in "ab"}

@@ -202,7 +202,9 @@ def _folded(id_: str, title: str, content: Any, on_paper: bool = False) -> Marku
 
 
 def _charts(drawn: Drawings, attribute: dict[str, Any], room: Room) -> Iterator[Markup]:
-    title, group = attribute["name"], worst_first(attribute)[0]
+    title, group = attribute["name"], next(iter(worst_first(attribute)), None)
+    if group is None:
+        return
     pair, everyone = drawn.charts(attribute=title, group=group), drawn.charts(attribute=title)
     figures = []
     for chart in pair.kinds:
