@@ -230,6 +230,7 @@ def test_a_suppressed_table_is_compared_as_far_as_it_is_known(berkeley):
         ({"within": ["job", "job"]}, "repeats one"),
         ({"within": []}, "is the name of a column"),
         ({"within": "jobb"}, "jobb"),
+        ({"within": "y", "prediction": "y", "score": None, "threshold": None}, "'y' everybody is decided alike"),
         ({"within": "job", "weight": "w"}, "within .--within. is not for sampling weights"),
         ({"within": "job", "cluster": "who"}, "within .--within. is not for clusters"),
         ({"within": "job", "score": ["s", "w"]}, "leave it out of an audit of several models or of classes"),
