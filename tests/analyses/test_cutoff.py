@@ -130,3 +130,10 @@ def test_the_counts_of_a_private_table_hold_noise():
     noisy = evenhand.privatized(table(np.random.default_rng(3).random(400).round(1), score_range=(0, 1)), epsilon=5.0)
     with pytest.raises(UsageError, match="private table hold noise"):
         cutoff(quantile_rule("median"), noisy)
+
+
+def test_a_threshold_above_everybody_is_not_told_as_one_that_they_reach():
+    people = {"s": [0.2, 0.9, 0.9, 0.9], "g": ["f", "f", "m", "m"]}
+    for data, rule in (({"s": [0.2, 0.9, 0.9, 0.9]}, "s > 0.9"), ({"s": [0.2, 0.8, 0.9, 0.9]}, "s ≥ 0.9")):
+        result = evenhand.audit({**people, **data}, score="s", group="g", threshold="median", **QUICK)
+        assert result.to_dict()["data"]["decision_rule"] == rule

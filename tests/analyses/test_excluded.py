@@ -99,3 +99,34 @@ def test_monitoring_excludes_by_the_baseline(people):
     report = evenhand.monitor(months, baseline=1, exclude_below="2%", bootstrap=0, measures=["demographic_parity"])
     assert report.baseline.attributes[0].excluded == ("d",)
     assert {c.gap.group for p in report.periods for c in p.comparisons} == {"b", "c"}
+
+
+def test_the_explorer_of_a_page_compares_them_at_no_threshold(people):
+    from html.parser import HTMLParser
+
+    class Rows(HTMLParser):
+        """What each row of the explorer holds, with the place that a script would fill."""
+
+        def __init__(self):
+            super().__init__()
+            self.rows, self.inside = [], False
+
+        def handle_starttag(self, tag, attrs):
+            attrs = dict(attrs)
+            if tag == "table":
+                self.inside = "data-grouping" in attrs
+            if self.inside and tag == "tr":
+                self.rows.append([])
+            if self.inside and tag in ("td", "th"):
+                self.rows[-1].append((attrs.get("data-key"), []))
+
+        def handle_data(self, data):
+            if self.inside and self.rows and self.rows[-1]:
+                self.rows[-1][-1][1].append(data)
+
+    page = Rows()
+    page.feed(evenhand.audit(people, **ROLES, exclude_below="2%", **QUICK).to_html())
+    own = {"".join(row[0][1]): [(key, "".join(text)) for key, text in row[1:]] for row in page.rows[1:]}
+    assert {"gap", "ratio"} <= {key for key, _ in own["b"]}
+    assert {"gap", "ratio"}.isdisjoint(key for key, _ in own["d (not compared)"])
+    assert [text for key, text in own["d (not compared)"] if key is None] == ["–", "–"]

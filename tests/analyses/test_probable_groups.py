@@ -265,6 +265,19 @@ def test_the_chart_shows_the_curve() -> None:
     assert audit(people(200, 6), measures=["disparate_impact"]).plots() == ()
 
 
+def test_curves_of_several_groups_have_names_and_two_answers_are_explained() -> None:
+    data = people(800, 3, rates=(0.3, 0.5))
+    three = {**data, "p_a": data["p_a"] * 0.7, "p_c": data["p_a"] * 0.3}
+    found = audit(three, group_probability=["p_a", "p_b", "p_c"])
+    colours = [
+        one["encoding"]["color"] for one in found.plot("sensitivity").spec["layer"] if "color" in one["encoding"]
+    ]
+    assert len(colours) == 2
+    assert all(colour["legend"] is not None for colour in colours)
+    unlike = any(gap.weighted.passes != gap.corrected.passes for gap in found.measures)
+    assert ("by weighting / corrected" in str(found)) is unlike is True
+
+
 def test_probabilities_that_do_not_tell_groups_apart_leave_the_correction_undefined() -> None:
     same = {"d": [1, 0] * 50, "p_a": [0.3] * 100, "p_b": [0.7] * 100}
     gap = audit(same).measure("demographic_parity")
@@ -273,7 +286,8 @@ def test_probabilities_that_do_not_tell_groups_apart_leave_the_correction_undefi
     assert audit(same).to_dict()["measures"][0]["corrected"]["value"] is None
 
 
-GOOD = {"d": [1, 0, 1, 0], "p_a": [0.9, 0.8, 0.2, 0.1], "p_b": [0.1, 0.2, 0.8, 0.9], "t": ["x", "y", "x", "y"]}
+GOOD = {"d": [1, 0, 1, 0], "p_a": [0.9, 0.8, 0.2, 0.1], "p_b": [0.1, 0.2, 0.8, 0.9], "t": ["x", "y", "x", "y"],
+        "q": [0.9, 0.8, 0.2, 0.1]}  # fmt: skip
 BAD: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "sum": ({"p_a": [0.9, 0.8, 0.3, 0.1]}, {}, r"add up to 1, but those of row 3 .* add up to 1.1, and 1 of 4 rows"),
     "negative": ({"p_a": [0.9, -0.2, 0.2, 0.1]}, {}, r"between 0 and 1, but row 2 has -0.2 in 'p_a'"),
@@ -295,6 +309,12 @@ BAD: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "reference": ({}, {"reference": "p_c"}, "one of the columns of probabilities"),
     "missing": ({}, {"missing": "bounds"}, "refuse or drop"),
     "threshold": ({}, {"threshold": 0.5}, "decides already"),
+    "rule": (
+        {},
+        {"prediction": None, "score": "p_a", "threshold": "median", "group_probability": ["p_b", "q"]},
+        "a threshold that is a number, not at median",
+    ),
+    "strata": ({}, {"within": "t"}, "audited without 'within'"),
     "option": ({}, {"permutations": 10}, "audited without 'permutations'"),
     "measure": ({}, {"measures": ["abcc"]}, "none is known of probable groups"),
 }

@@ -106,3 +106,8 @@ def test_policies_and_monitoring_know_it():
     months = {"1": table, "2": table}
     report = evenhand.monitor(months, reference="highest", baseline=1, bootstrap=0, measures=["disparate_impact"])
     assert {a.reference for a in report.baseline.attributes} == {"b"}
+
+
+def test_a_misspelt_highest_is_recognised():
+    with pytest.raises(UsageError, match="did you mean 'highest'"):
+        evenhand.audit({"d": [0, 1], "g": ["f", "m"]}, prediction="d", group="g", reference="higest")

@@ -369,6 +369,7 @@ def test_one_label_one_group_one_score() -> None:
         ([0.8], "names a measure"),
         (None, "list of requirements"),
         ("abcc <= 0.1", "does not depend on a threshold"),
+        ("shortfall <= 5", "is not what thresholds are chosen by"),
         ("calibration_gap <= 0.1", "does not depend on a threshold"),
     ],
 )

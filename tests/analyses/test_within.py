@@ -230,6 +230,7 @@ def test_a_suppressed_table_is_compared_as_far_as_it_is_known(berkeley):
         ({"within": ["job", "job"]}, "repeats one"),
         ({"within": []}, "is the name of a column"),
         ({"within": "jobb"}, "jobb"),
+        ({"within": "y", "prediction": "y", "score": None, "threshold": None}, "'y' everybody is decided alike"),
         ({"within": "job", "weight": "w"}, "within .--within. is not for sampling weights"),
         ({"within": "job", "cluster": "who"}, "within .--within. is not for clusters"),
         ({"within": "job", "score": ["s", "w"]}, "leave it out of an audit of several models or of classes"),
@@ -282,7 +283,7 @@ def test_every_view_shows_strata(scored, tmp_path, capsys):
     assert "odds ratio" in full
     assert "Not pooled because a density" in full
     for view in ("a.html", "a.md"):
-        assert "conditional demographic disparity" in (tmp_path / view).read_text(encoding="utf-8")
+        assert "CDD: share of rejected − of selected" in (tmp_path / view).read_text(encoding="utf-8")
     assert 'data-chart="strata"' in (tmp_path / "a.html").read_text(encoding="utf-8")
     document = json.loads((tmp_path / "a.json").read_text(encoding="utf-8"))
     jsonschema.validate(document, evenhand.schema("audit"))
@@ -332,3 +333,45 @@ def test_intervals_and_tests_of_pooled_scores_hold(replications, kind):
     slack = 3 * np.sqrt(0.95 * 0.05 / replications)
     assert held / replications >= 0.93 - slack
     assert false / replications <= 0.05 + slack
+
+
+def test_excluded_groups_are_not_compared_within_strata_either(scored):
+    g = [f"{g}{r}" for g, r in zip(scored["g"], scored["r"], strict=True)]
+    few = [k for k, name in enumerate(g) if name == "by"][:15]
+    keep = [k for k, name in enumerate(g) if name != "by" or k in few]
+    rows = {"s": scored["s"], "job": scored["job"], "g": g}
+    rows = {name: [values[k] for k in keep] for name, values in rows.items()}
+    large = {
+        name: [v for v, own in zip(values, rows["g"], strict=True) if own != "by"] for name, values in rows.items()
+    }
+    said = {"score": "s", "group": "g", "threshold": 0.5, "within": "job", "reference": "ax", **FEW}
+    ours = evenhand.audit(rows, **said, exclude_below="5%")
+    found, plain = within(ours), within(evenhand.audit(large, **said))
+    assert {one["group"] for one in found["rates"]} == {"ay", "bx"}
+    for key in ("group", "differences", "risk_difference", "odds_ratio", "tests", "p_value", "lacking"):
+        assert [one[key] for one in found["rates"]] == [one[key] for one in plain["rates"]]
+    assert found["strata"][0]["people"]["by"] > 0
+    assert not any("by against" in view for view in (ours.summary(full=True), ours.to_html(), ours.to_markdown()))
+
+
+def test_where_all_but_one_are_excluded_nothing_is_compared_within(scored):
+    said = {"score": "s", "threshold": 0.5, "within": "job", "exclude_below": "45%", **NONE}
+    audit = evenhand.audit(scored, group=["g", "r"], **said)
+    some = audit.to_dict()["attributes"]
+    for view in (audit.to_html(), audit.to_markdown(), audit.summary(full=True), str(audit)):
+        assert "not compared" in view
+    assert [(a["name"], "within" in a) for a in some] == [("g", False), ("r", True), ("g × r", False)]
+    alone = {g["name"]: g["rates"]["selection_rate"]["value"] for g in some[0]["groups"]}
+    selected = {g: [s >= 0.5 for s, own in zip(scored["s"], scored["g"], strict=True) if own == g] for g in "ab"}
+    assert alone == pytest.approx({g: np.mean(rows) for g, rows in selected.items()})
+    with pytest.raises(EvenhandError, match="so all would be excluded"):
+        evenhand.audit(scored, group="g", **said)
+
+
+def test_long_names_leave_room_for_those_of_strata(scored):
+    long = {**scored, "g": [f"a group of the name {g}" for g in scored["g"]]}
+    text = str(evenhand.audit(long, score="s", group="g", threshold=0.5, within="job", **NONE))
+    told = text[text.index("Within job: ") :]
+    assert "\njob 3 " in told
+    assert "difference" in told.partition("job 0")[0]
+    assert max(map(len, text.splitlines())) <= 80

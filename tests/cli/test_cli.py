@@ -305,3 +305,19 @@ def test_embed_says_what_a_page_holds(tmp_path: Path) -> None:
     refused = run("demo", *few, "--embed", "exact")
     assert refused.returncode == 2
     assert "say --html FILE too" in refused.stderr
+
+
+def test_lists_of_names_add_up(scores: Path) -> None:
+    ids = ["--bootstrap", 0, "--permutations", 0, "--measures", "abcc"]
+    once = run("audit", scores, *COLUMNS, *ids[:-1], "abcc,disparate_impact")
+    twice = run("audit", scores, *COLUMNS, *ids, "--measures", "disparate_impact")
+    assert once.returncode == 0
+    assert once.stdout == twice.stdout
+    refused(run("audit", scores, "--score", "s", "--group", "g", "--group", "zz"), "no column 'zz'")
+    refused(run("audit", scores, "--score", "s", "--score", "zz", "--group", "g"), "no column 'zz'")
+
+
+@pytest.mark.parametrize("command", ["check", "monitor"])
+@pytest.mark.parametrize("option", ["--within", "--group-probability"])
+def test_what_only_an_audit_takes_is_said(scores: Path, command: str, option: str) -> None:
+    refused(run(command, scores, option, "sex"), option, "is for an audit")

@@ -238,3 +238,30 @@ def test_scores_in_ranges_say_how_far_off_it_may_be_and_withheld_people_are_miss
     told = withheld.audit(measures=[id_], **QUICK).measure(id_)
     assert told.undefined
     assert "withheld" in told.undefined
+
+
+def test_policies_hold_decisions_to_measures_of_practice():
+    people = {"d": [1, 0, 0, 0, 0, 0, 1, 1, 1, 0, 1, 0], "g": ["f"] * 6 + ["m"] * 6}
+    verdict = evenhand.check(people, prediction="d", group="g", require="shortfall <= 1", bootstrap=0)
+    assert not verdict.passed
+    everybody = {**people, "d": [1] * 12}
+    nothing = evenhand.check(everybody, prediction="d", group="g", require="shortfall <= 1", bootstrap=0)
+    assert "everybody receives the favourable decision" in str(nothing)
+
+
+def test_the_decile_that_is_named_is_the_one_of_the_value():
+    rng = np.random.default_rng(1)
+    g = np.repeat(["f", "m"], 1000)
+    score = np.clip(rng.normal(0.4, 0.15, 2000) + np.where(g == "m", 0.08, 0.0), 0, 1)
+    verdict = evenhand.check(
+        {"s": score, "g": g},
+        score="s",
+        group="g",
+        reference="m",
+        bootstrap=0,
+        require="selection_ratio_by_quantile >= 0.8",
+    )
+    by = {q: [(score[g == one] > np.quantile(score, q)).mean() for one in "fm"] for q in (0.5, 0.6, 0.7, 0.8, 0.9)}
+    q, (f, m) = min(by.items(), key=lambda one: one[1][0] / one[1][1])
+    assert max(by, key=lambda one: by[one][1] - by[one][0]) != q
+    assert f"Most above the {q:g} quantile: {f:.3f} against {m:.3f}." in " ".join(str(verdict).split())

@@ -75,7 +75,10 @@ def top_rule(stated: Any) -> CutoffRule:
         amount = float(int(text)) if text.isascii() and text.isdigit() else number(stated)
         good = (is_whole(stated) or bool(text)) and amount >= 1
     if not good or not np.isfinite(amount):
-        raise UsageError(f"top is a whole number of people such as 100, or a share such as '10%', not {shown(stated)}")
+        raise UsageError(
+            "top is a whole number of people from 1 on, such as 100, or a share above 0% and below 100%, such as "
+            f"'10%', not {shown(stated)}"
+        )
     return CutoffRule("top", amount)
 
 

@@ -228,7 +228,12 @@ def audit(
             raise UsageError("groups as probabilities have neither a profile nor a map: leave them out")
         if several:
             raise UsageError("groups as probabilities are audited at one threshold: give one")
-        said |= {"score": score, "performance": performance, "fairness": fairness, **of_classes}
+        said |= {"score": score, "performance": performance, "fairness": fairness, "within": within, **of_classes}
+        if settings.cutoff is not None:
+            raise UsageError(
+                f"groups as probabilities are audited at a threshold that is a number, not at {settings.cutoff}: "
+                "compute it and give that (--threshold 0.5)"
+            )
         roles = _probable_roles(data, said)
         with watching(progress) as told:
             return audit_probable(

@@ -143,7 +143,8 @@ def _by_attribute(table: Table, stated: Any) -> dict[str, str | None]:
 
 
 def _unknown(value: Any, where: str, present: list[str]) -> str:
-    return f"reference {shown(value)} is not a group of {where} (there are: {listed(present)}){nearest(value, present)}"
+    near = nearest(value, [*present, HIGHEST])
+    return f"reference {shown(value)} is not a group of {where} (there are: {listed(present)}){near}"
 
 
 MOST_INTERSECTIONAL = 10_000

@@ -237,7 +237,7 @@ def _show(data: Any, columns: dict[str, Any], options: dict[str, Any], also: tup
         checked(one, 0.95, 0, 0)
     if isinstance(threshold, tuple) and len(threshold) == 1:
         threshold = threshold[0]
-    within = options.pop("within", None) or None
+    within = options.pop("within", None)
     asked = checked(threshold if isinstance(threshold, float | str) else None, **options, rng=seed)
     chosen_measures(measures)
     with progress_bar() as progress:

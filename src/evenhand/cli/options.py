@@ -14,7 +14,7 @@ from evenhand.cli.output import FORMS
 from evenhand.errors import UsageError, shown
 from evenhand.files.data_file import FileFormat, with_format
 from evenhand.inference.settings import Inference
-from evenhand.ingest.roles import MISSING, Roles
+from evenhand.ingest.roles import AUDIT_ONLY, MISSING, Roles
 
 Decorator = Callable[[Any], Any]
 WIDTH = 24
@@ -41,7 +41,12 @@ class _Command(click.Command):
     reads: str | None = None
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        rest = super().parse_args(ctx, args)
+        try:
+            rest = super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            if instead := AUDIT_ONLY.get(error.option_name.lstrip("-").replace("-", "_")):
+                raise UsageError(instead) from None
+            raise
         check_places(ctx)
         if self.reads is not None and not ctx.resilient_parsing:
             ctx.params[self.reads] = with_format(ctx.params[self.reads], ctx.params)
@@ -73,8 +78,9 @@ def command(argument: str | None = None, reads: Read = READ, **settings: Any) ->
 
 
 def option(*flags: str, **settings: Any) -> Callable[..., Decorator]:
-    """An option of one command only, to be put under a heading."""
-    return partial(click.option, *flags, **{"cls": _Option, "show_default": True, **settings})
+    """An option of one command only, to be put under a heading; lists of names add up where it is said twice."""
+    usual = {"cls": _Option, "show_default": True, "multiple": settings.get("callback") in (NAMES, IDS, ONE_OR_NAMES)}
+    return partial(click.option, *flags, **{**usual, **settings})
 
 
 def shared(name: str, **changes: Any) -> Callable[..., Decorator]:
@@ -270,9 +276,8 @@ def read_by(read: Callable[[Any, str], Any], one: bool = False, together: bool =
         flag = param.opts[-1]
         if value is None or value == ():
             return None
-        if isinstance(value, tuple) and not together:
-            return [part for text in value for part in read(text, flag)]
-        found = read(value, flag)
+        each = isinstance(value, tuple) and not together
+        found = [part for text in value for part in read(text, flag)] if each else read(value, flag)
         return found[0] if one and len(found) == 1 else found
 
     return callback

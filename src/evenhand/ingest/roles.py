@@ -156,9 +156,20 @@ class RolesArgs(ColumnArgs, total=False):
     score: Any
 
 
+AUDIT_ONLY = {
+    "within": "within= (--within) is for an audit; all else is about everybody together: take one stratum at a time "
+    "(where=, such as --where dept=Sales), or name its columns as groups too (--group sex,dept)",
+    "group_probability": "group_probability= (--group-probability) is for an audit; all else needs the group of each "
+    "person: name its column (--group)",
+}
+"""What only an audit takes, and what to do instead."""
+
+
 def check_known(said: Mapping[str, Any], known: Collection[str], question: Callable[..., Any], name: str = "") -> None:
     """Refuse an option that a function takes neither among those known nor by its signature."""
     for option in said:
+        if option not in known and option in AUDIT_ONLY:
+            raise UsageError(AUDIT_ONLY[option])
         if option not in known and option in FileArgs.__annotations__:
             raise UsageError(
                 f"{name or question.__name__} takes what is known about a file with its path: "

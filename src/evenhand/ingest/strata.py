@@ -53,6 +53,11 @@ def with_strata(roles: Roles, within: Within) -> Roles:
             f"{shown(twice[0])} cannot be both compared (group, --group) and what people are compared within (within, "
             "--within): name it once"
         )
+    if isinstance(roles.prediction, str) and roles.prediction in names:
+        raise UsageError(
+            f"within (--within) {shown(roles.prediction)} everybody is decided alike, since that is the decision: name "
+            "another column"
+        )
     return replace(roles, group=columns)
 
 

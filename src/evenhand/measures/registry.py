@@ -200,6 +200,17 @@ def hypothesis(m: Measure) -> str:
     return "independence_uniform" if plain == "abcc" else plain
 
 
+def of_decisions(m: Measure) -> bool:
+    """Whether it is about who is decided how; else it needs a score.
+
+    >>> [of_decisions(find(id)) for id in ("disparate_impact", "abcc", "shortfall", "residual_smd")]
+    [True, False, True, False]
+    """
+    if isinstance(m, RateMeasure):
+        return m.levels == "decision"
+    return isinstance(m, PracticeMeasure) and not m.scored
+
+
 def find(id: str) -> Measure | None:
     """The measure of that name: one of the registry, one of practice, or a variant of a score bias and its like.
 
@@ -219,5 +230,5 @@ def find(id: str) -> Measure | None:
 
 __all__ = [
     "MEASURES", "PRACTICE", "RATES", "Family", "Measure", "PracticeMeasure", "Profile", "RateMeasure", "ScoreMeasure",
-    "ScoreOptions", "find",
+    "ScoreOptions", "find", "of_decisions",
 ]  # fmt: skip

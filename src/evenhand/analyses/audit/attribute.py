@@ -39,7 +39,7 @@ from evenhand.measures.impossibility import (
     with_parity,
 )
 from evenhand.measures.rates import share, trials
-from evenhand.measures.registry import MEASURES, Measure, PracticeMeasure, RateMeasure, ScoreMeasure
+from evenhand.measures.registry import MEASURES, Measure, PracticeMeasure, RateMeasure, ScoreMeasure, of_decisions
 from evenhand.tables.arrays import Floats
 from evenhand.tables.dense import Counts
 from evenhand.tables.groups import Grouping
@@ -308,9 +308,7 @@ def _reason(m: Measure, table: Table, options: Options) -> str | None:
     """Why these data cannot give a measure, or None."""
     if m.needs_label and table.label is None:
         return "because there are no labels"
-    if isinstance(m, RateMeasure) and m.levels == "decision":
-        return None
-    if isinstance(m, PracticeMeasure) and not m.scored:
+    if of_decisions(m):
         return None
     if table.score is None:
         return "because there is no score"

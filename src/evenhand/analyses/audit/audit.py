@@ -15,7 +15,7 @@ from evenhand.analyses.audit.key_measures import key_measures
 from evenhand.analyses.audit.unknown_bounds import with_unknown
 from evenhand.analyses.audit.unreliable import BECAUSE, excluded, lost, nothing, restored, settled, without
 from evenhand.analyses.audit.warnings import caveats, stray_tolerances, warnings
-from evenhand.analyses.audit.within import compared_within, refuse_empty, refuse_unfit
+from evenhand.analyses.audit.within import Within, compared_within, refuse_empty, refuse_unfit
 from evenhand.analyses.options import Options, Progress, tolerating, with_threshold
 from evenhand.analyses.profiles.use import Use
 from evenhand.analyses.reference import HIGHEST, Pinned, Reference, comparable, reference_group
@@ -244,9 +244,9 @@ def audit_table(
         attribute, remarks = _audited(table, grouping, unfit, shown_only, reference, measures, options, random, tell)
         attributes.append(attribute)
         first += remarks
+    if attributes and not compared and options.exclude_below:
+        raise UsageError(ALL_EXCLUDED.format(100 * options.exclude_below))
     if attributes and not compared and not options.within:
-        if options.exclude_below:
-            raise UsageError(ALL_EXCLUDED.format(100 * options.exclude_below))
         raise DataError(NOISE_ALONE if table.noise is not None else WITHHELD_EVERYWHERE)
     held = table.score is not None, table.label is not None
     key = [key_measures([g.measure for g in a.measures], *held) for a in attributes]
@@ -273,13 +273,18 @@ def _within(
     random: np.random.Generator,
 ) -> list[AttributeAudit]:
     """Every attribute compared within strata, too; the random numbers are drawn after all others."""
-    found = []
+    found: list[Within | None] = []
     for a, rng in zip(attributes, random.spawn(len(attributes)), strict=True):
         measures = chosen[a.name] if isinstance(chosen, Mapping) else chosen
         measures = tolerating(measures, options.tolerance)
         grouping = table.grouping(a.name)
-        found.append(compared_within(whole, table, grouping, a.reference, measures, a.measures, options, rng))
-    refuse_empty(found)
+        alone = {g.name for g in a.groups} <= {a.reference, *a.excluded}
+        found.append(
+            None
+            if alone
+            else compared_within(whole, table, grouping, a.reference, measures, a.measures, options, rng, a.excluded)
+        )
+    refuse_empty([w for w in found if w is not None])
     return [replace(a, within=w) for a, w in zip(attributes, found, strict=True)]
 
 

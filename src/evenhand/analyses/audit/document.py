@@ -92,7 +92,11 @@ def data_of(table: Table, threshold: float | None) -> dict[str, Any]:
 def _rule(table: Table, threshold: float | None) -> str:
     if table.decision is not None:
         return f"{table.meaning.prediction} is {table.meaning.decided}"
-    return f"{table.meaning.score} {'<' if table.meaning.risk else '≥'} {threshold:.15g}"
+    assert threshold is not None
+    signs, told = ("≥", "<"), f"{threshold:.15g}"
+    if threshold > table.extremes[1] and told == f"{table.extremes[1]:.15g}":  # next to the highest score there is
+        signs = (">", "≤")
+    return f"{table.meaning.score} {signs[table.meaning.risk]} {told}"
 
 
 def _attribute(a: AttributeAudit, columns: tuple[str, ...], confidence: float) -> dict[str, Any]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import base64
 import json
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
 
+from evenhand.analyses.audit.brief import NOT_COMPARED
 from evenhand.analyses.audit.steps import MOST_STOPS, Steps, every_step, safe_steps
 from evenhand.errors import shown_name
 from evenhand.measures.rates import RATES, share
@@ -21,6 +23,7 @@ MOST_CHARACTERS = 350_000
 MOST_GROUPS = 30
 """Groups of one attribute that are shown: the largest."""
 _RATES = {rate: RATES[rate].short for rate in ("selection_rate", "tpr", "fpr", "ppv")}
+_COMPARED = ("gap", "ratio")
 _COUNTS = {"tp": "TP", "fp": "FP", "fn": "FN", "tn": "TN"}
 
 
@@ -127,7 +130,13 @@ def _people(table: Table) -> Any:
 
 
 def section(
-    table: Table, references: dict[str, str], steps: Steps, data: dict[str, Any], rule: str, room: Room
+    table: Table,
+    references: dict[str, str],
+    steps: Steps,
+    data: dict[str, Any],
+    rule: str,
+    room: Room,
+    excluded: Mapping[str, Collection[str]],
 ) -> Markup:
     """Slider, rule and tables; the numbers of the audited decision stand in it before any script runs."""
     last, policy = data["places"], data["policy"]
@@ -148,7 +157,10 @@ def section(
     everything = compared(table, references)
     groupings = [g for g in everything if g.name in steps.known]
     groups = room.most(MOST_GROUPS)
-    tables = [_table(table, g, references[g.name], i, data["threshold"], groups) for i, g in enumerate(groupings)]
+    tables = [
+        _table(table, g, references[g.name], i, data["threshold"], groups, excluded[g.name])
+        for i, g in enumerate(groupings)
+    ]
     explained = tag("p", _explained(table), None if policy is not None else _ELSEWHERE)
     explorer = tag(
         "div",
@@ -210,18 +222,28 @@ def _exactness(data: dict[str, Any], least: int) -> str:
     return told + (held if least > 1 else "")
 
 
-def _table(table: Table, grouping: Grouping, reference: str, index: int, threshold: float | None, most: int) -> Markup:
+def _table(
+    table: Table,
+    grouping: Grouping,
+    reference: str,
+    index: int,
+    threshold: float | None,
+    most: int,
+    excluded: Collection[str],
+) -> Markup:
     chosen = shown_groups(table, grouping, reference, most)
     labels = table.label is not None
-    keys = [*(_RATES if labels else ["selection_rate"]), "gap", "ratio", *(_COUNTS if labels else ["selected"])]
+    keys = [*(_RATES if labels else ["selection_rate"]), *_COMPARED, *(_COUNTS if labels else ["selected"])]
     by_group = outcomes(table, grouping, threshold)
     base = by_group[grouping.groups.index(reference)]["selection_rate"]
     rows = []
     for place, g in enumerate(chosen):
         rate = by_group[g]["selection_rate"]
         row = {**by_group[g], "gap": rate - base, "ratio": rate / base if base > 0 else np.nan}
-        mark = " (reference)" if grouping.groups[g] == reference else ""
-        rows.append([join(name(grouping.groups[g]), mark), *(_cell(place, key, row[key]) for key in keys)])
+        aside = grouping.groups[g] in excluded
+        mark = " (reference)" if grouping.groups[g] == reference else f" ({NOT_COMPARED})" if aside else ""
+        cells = (cell("–") if aside and key in _COMPARED else _cell(place, key, row[key]) for key in keys)
+        rows.append([join(name(grouping.groups[g]), mark), *cells])
     heads = {**_RATES, "gap": "gap, points", "ratio": "ratio", "selected": "people selected", **_COUNTS}
     more = len(grouping.groups) - len(chosen)
     caption = join("By ", name(grouping.name), f"; {more:,} smaller groups are not shown" if more else None)

@@ -13,6 +13,7 @@ from evenhand.inference.null import Null
 from evenhand.inference.significance import TestResult
 from evenhand.measures.measure import SLACK, sized
 from evenhand.measures.practice import NO_TOLERANCE
+from evenhand.measures.rates import RATES
 from evenhand.measures.registry import Measure, ScoreMeasure, find
 from evenhand.report.format import interval, number
 from evenhand.tables.arrays import Pair
@@ -40,8 +41,16 @@ class Part:
 
     @property
     def where(self) -> str:
-        """Of a rate, or of a score bin: where it is."""
-        return f"in {self.name.upper()}" if self.bin is None else str(self.bin)
+        """Of a rate, of a score bin, or of people in words: where it is."""
+        if self.bin is not None:
+            return str(self.bin)
+        return f"in {RATES[self.name].short}" if self.name in RATES else self.name
+
+    @property
+    def log_ratio(self) -> float:
+        """Of the group's number to that of the reference; infinite where one of them is 0."""
+        with np.errstate(divide="ignore"):
+            return float(np.log(self.group) - np.log(self.reference))
 
 
 class Known:
@@ -255,8 +264,9 @@ class RateGap(Gap):
 
     @property
     def worst(self) -> Part | None:
-        """Where the two groups differ most, of several rates or score bins."""
-        return max(self.parts, key=lambda p: abs(p.difference), default=None)
+        """Where the two groups differ most, of several rates or score bins: by the ratio, if the measure is one."""
+        ratio = self.measure.scale == "ratio"
+        return max(self.parts, key=lambda p: abs(p.log_ratio if ratio else p.difference), default=None)
 
 
 @dataclass(frozen=True, repr=False)

@@ -97,7 +97,8 @@ def _page(
     counts, data = None, document["data"]
     if data["score_range"] is not None:
         steps, counts = explorer.steps_of(table, references, data["threshold"], room, embed)
-        explored = explorer.section(table, references, steps, counts, data["decision_rule"], room)
+        aside = {a["name"]: a["excluded"] for a in document["attributes"]}
+        explored = explorer.section(table, references, steps, counts, data["decision_rule"], room, aside)
         drawn = drawn if steps.least == 1 else drawn._replace(charts=partial(stepped, drawn.charts, table, steps))
         if steps.least > 1 and not steps.stops.exact and len(steps.stops.scores) < FEWEST_STOPS:
             counts, explored = None, tag("p", _TOO_FEW, class_="note")
@@ -203,7 +204,9 @@ def _folded(id_: str, title: str, content: Any, on_paper: bool = False) -> Marku
 
 
 def _charts(drawn: Drawings, attribute: dict[str, Any], room: Room) -> Iterator[Markup]:
-    title, group = attribute["name"], worst_first(attribute)[0]
+    title, group = attribute["name"], next(iter(worst_first(attribute)), None)
+    if group is None:
+        return
     pair, everyone = drawn.charts(attribute=title, group=group), drawn.charts(attribute=title)
     figures = []
     for chart in pair.kinds:

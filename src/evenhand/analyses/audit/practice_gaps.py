@@ -199,7 +199,7 @@ def odds_ratio_interval(
 
     >>> low, high = odds_ratio_interval(np.array(0.3), np.array(50.0), np.array(0.5), np.array(40.0), 0.95)
     >>> round(float(low), 3), round(float(high), 3)
-    (0.186, 1.015)
+    (0.186, 1.027)
     """
     cells = [np.maximum(k, 0.0) for k in (a * n_a, n_a - a * n_a, b * n_b, n_b - b * n_b)]
     more = [k + 0.5 for k in cells]

@@ -188,7 +188,8 @@ def nothing(
     ref = grouping.groups[reference]
     rates = tuple(r for r in RATES if table.label is not None or not RATES[r].needs_label)
     because = {g: groups.get(g, NOTHING) for g in range(len(grouping.groups))}
-    own = _alone(table, grouping, shown, rates, options)
+    left = [g for g in range(len(grouping.groups)) if g not in groups]  # nobody is there to compare it with
+    own = _alone(table, grouping, [*shown, *left] if shown else (), rates, options)
     return AttributeAudit(
         grouping.name,
         ref,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -77,8 +77,12 @@ def compared_within(
     gaps: Sequence[Gap],
     options: Options,
     rng: np.random.Generator,
+    aside: Collection[str] = (),
 ) -> Within:
-    """The groups of one attribute within strata; `crude` is the table without strata, `gaps` what it shows."""
+    """The groups of one attribute within strata; `crude` is the table without strata, `gaps` what it shows.
+
+    Groups that stand `aside` are counted and not compared.
+    """
     names = [a.name for a in whole.attributes if a.name in (*grouping.attributes, *options.within)]
     table, without = _known(by_attributes(whole, names), crude, grouping)
     own, strata = (table._divided([names.index(n) for n in chosen]) for chosen in (grouping.attributes, options.within))
@@ -92,7 +96,7 @@ def compared_within(
     decisions = _decisions(table, groups, strata, options.threshold)
     rates = [rate for rate in rates_of(measures) if table.label is not None or rate == "selection_rate"]
     r = grouping.groups.index(reference)
-    pairs = [(g, r) for g in range(len(grouping.groups)) if g != r]
+    pairs = [(g, r) for g, name in enumerate(grouping.groups) if g != r and name not in aside]
     crudes = {(g.id, g.group): g for g in gaps}
     pooled = tuple(
         pooled_rate(
@@ -116,8 +120,8 @@ def compared_within(
 
             scores += [] if two is None else pooled_scores(scored, two, crude_of, options, random)
     return Within(
-        tuple(options.within), grouping.groups, _strata(decisions, strata, rates), _lacking(decisions, groups, strata),
-        without, pooled, tuple(scores),
+        tuple(options.within), grouping.groups, _strata(decisions, strata, rates),
+        _lacking(decisions, groups, strata, aside), without, pooled, tuple(scores),
     )  # fmt: skip
 
 
@@ -205,12 +209,15 @@ def _strata(decisions: Floats, strata: Grouping, rates: Sequence[str]) -> tuple[
     )  # fmt: skip
 
 
-def _lacking(decisions: Floats, groups: Grouping, strata: Grouping) -> dict[str, tuple[str, ...]]:
-    """Strata without some group, and which."""
-    people = decisions.sum((1, 3))
+def _lacking(
+    decisions: Floats, groups: Grouping, strata: Grouping, aside: Collection[str]
+) -> dict[str, tuple[str, ...]]:
+    """Strata without some group that is compared, and which."""
+    compared = ~np.isin(groups.groups, [*aside])
+    nobody = (decisions.sum((1, 3)) == 0) & compared
     return {
-        strata.groups[k]: tuple(groups.groups[g] for g in np.flatnonzero(people[k] == 0).tolist())
-        for k in np.flatnonzero((people == 0).any(1)).tolist()
+        strata.groups[k]: tuple(groups.groups[g] for g in np.flatnonzero(nobody[k]).tolist())
+        for k in np.flatnonzero(nobody.any(1)).tolist()
     }
 
 

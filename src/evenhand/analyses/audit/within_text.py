@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from rich.cells import cell_len
 from rich.console import RenderableType
 from rich.table import Table as Grid
 from rich.text import Text
 
 from evenhand.analyses.audit import within_tables as told
 from evenhand.analyses.audit.key_tables import Rows
-from evenhand.report.console import indented
+from evenhand.report.console import WIDTH, indented
 
 MOST_GROUPS = 6
+NAME, LEAST = 18, 12
+"""So many characters of a name stay in one line if heads can wrap, and anyhow."""
 
 
 def briefly(attribute: dict[str, Any], confidence: float) -> Iterator[RenderableType]:
@@ -58,8 +61,18 @@ def _strata(attribute: dict[str, Any], group: str, most: int | None) -> Iterator
 
 def _grid(rows: Rows) -> Grid:
     grid = Grid(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="dim")
-    for i, head in enumerate(rows.heads):
-        grid.add_column(head, justify="right" if i else "left", no_wrap=bool(i), overflow="fold")
+    for i, (head, width) in enumerate(zip(rows.heads, _widths(rows), strict=True)):
+        grid.add_column(head, justify="right" if i else "left", overflow="fold", width=width)
     for row in rows.rows:
         grid.add_row(*map(Text, row))
     return grid
+
+
+def _widths(rows: Rows) -> list[int]:
+    """As wide as their content, or names have what numbers leave; if that is too little, heads wrap."""
+    columns = list(zip(rows.heads, *rows.rows, strict=True))
+    wide = [max(map(cell_len, column)) for column in columns]
+    room = WIDTH - len(wide)
+    if room - sum(wide[1:]) < min(wide[0], NAME):
+        wide[1:] = [max(map(cell_len, [*head.split(), *cells])) for head, *cells in columns[1:]]
+    return [min(wide[0], max(room - sum(wide[1:]), LEAST)), *wide[1:]]

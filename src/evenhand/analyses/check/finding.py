@@ -197,7 +197,7 @@ def _direction(m: Measure, gap: Gap | LargestGap | Information) -> str | None:
     if isinstance(gap, Information):
         return None
     signed, names = gap.signed, names_of(gap)
-    if isinstance(gap, RateGap) and gap.worst is not None:
+    if isinstance(gap, RateGap) and len(gap.parts) > 1 and gap.worst is not None:
         return f"Most {gap.worst.where}: {gap.worst.group:.3f} against {gap.worst.reference:.3f}."
     if isinstance(gap, RateGap) and gap.ratio is not None and m.scale == "ratio":
         signed = gap.ratio - 1

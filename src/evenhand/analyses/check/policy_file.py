@@ -13,6 +13,7 @@ from evenhand.analyses.options import least_resamples
 from evenhand.analyses.requirement import Requirement, checked_bound, measure_named
 from evenhand.errors import UsageError, listed, shown
 from evenhand.files.toml import Places, Refuse, known, read_toml
+from evenhand.ingest.roles import AUDIT_ONLY
 from evenhand.ingest.values import name_of
 from evenhand.measures.registry import ScoreMeasure
 
@@ -105,6 +106,9 @@ def _read(document: Mapping[str, Any], places: Places) -> Rulebook:
     for key, value in settings.items():
         check_key(key, value, places.refusal(("policy", key)))
     audit = _table(document, "audit", places)
+    for key in audit:
+        if key in AUDIT_ONLY:
+            raise places.refuse(("audit", key), AUDIT_ONLY[key])
     known(audit, KEYS, ("audit",), places, f"[audit] has {', '.join(KEYS)}")
     for key, value in audit.items():
         check_key(key, value, places.refusal(("audit", key)))

@@ -10,7 +10,7 @@ from evenhand.analyses.check.policy import Rulebook
 from evenhand.analyses.check.rule import Rule
 from evenhand.analyses.reference import comparable, reference_group
 from evenhand.errors import UsageError, listed, nearest, shown
-from evenhand.measures.registry import RateMeasure
+from evenhand.measures.registry import of_decisions
 from evenhand.tables.groups import Grouping
 from evenhand.tables.table import Table
 
@@ -43,7 +43,7 @@ def cases_of(table: Table, book: Rulebook, threshold: float | None) -> list[Case
 
 def _constant(table: Table, rule: Rule, threshold: float | None) -> str | None:
     """A threshold in the wrong unit selects nobody, which treats all alike: that is no reason to pass."""
-    if isinstance(rule.measure, RateMeasure) and rule.measure.levels == "decision":
+    if of_decisions(rule.measure):
         selected = table.selected(threshold)
         if selected.all() or not selected.any():
             who = "everybody" if selected.all() else "nobody"
@@ -62,7 +62,7 @@ def _check_possible(table: Table, book: Rulebook, rule: Rule, undefined: str) ->
         raise book.where(rule, "measure")(
             f'{m.id} needs true outcomes, and there are none: name their column (--label), or say undefined = "skip"'
         )
-    if table.score is None and not (isinstance(m, RateMeasure) and m.levels == "decision"):
+    if table.score is None and not of_decisions(m):
         raise book.where(rule, "measure")(
             f'{m.id} is about scores, and there are none: name their column (--score), or say undefined = "skip"'
         )

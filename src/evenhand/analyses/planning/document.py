@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from evenhand.analyses.audit.key_measures import key_of
 from evenhand.analyses.planning.advice import Advice
 from evenhand.analyses.planning.catalogue import Catalogue
-from evenhand.measures.registry import Measure, PracticeMeasure, RateMeasure
+from evenhand.measures.registry import Measure, of_decisions
 from evenhand.report.document import fields, header
 
 if TYPE_CHECKING:
@@ -34,5 +34,4 @@ def _measure(m: Measure) -> dict[str, Any]:
 
 
 def _needs(m: Measure) -> list[str]:
-    decided = m.levels == "decision" if isinstance(m, RateMeasure) else isinstance(m, PracticeMeasure) and not m.scored
-    return ["decision" if decided else "score", *(["outcome"] if m.needs_label else [])]
+    return ["decision" if of_decisions(m) else "score", *(["outcome"] if m.needs_label else [])]

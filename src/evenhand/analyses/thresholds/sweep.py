@@ -13,7 +13,7 @@ from evenhand.errors import UsageError, listed, nearest, shown, values_in
 from evenhand.measures.measure import sized
 from evenhand.measures.performance import PERFORMANCES
 from evenhand.measures.rates import ratio
-from evenhand.measures.registry import MEASURES, Measure, RateMeasure, find
+from evenhand.measures.registry import MEASURES, Measure, RateMeasure, find, of_decisions
 from evenhand.tables.arrays import Bools, Floats, Ints
 from evenhand.tables.dense import Counts
 from evenhand.tables.groups import Grouping
@@ -104,7 +104,8 @@ def decided_measure(stated: Any, word: str = "fairness") -> RateMeasure:
             f"{word} must be a measure of decisions ({listed(known, 40)}), not {shown(stated)}{nearest(stated, known)}"
         )
     if not isinstance(m, RateMeasure) or m.levels != "decision":
-        raise UsageError(f"{m.id} does not depend on a threshold: take a measure of decisions ({listed(known, 40)})")
+        why = "is not what thresholds are chosen by" if of_decisions(m) else "does not depend on a threshold"
+        raise UsageError(f"{m.id} {why}: take a measure of decisions ({listed(known, 40)})")
     return m
 
 

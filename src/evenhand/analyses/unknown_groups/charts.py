@@ -48,7 +48,7 @@ def sensitivity(document: Document) -> Chart:
     )
     y = quantitative("gap", f"selection rate minus that of {reference}", format="+.2~f", tickCount=7)
     colour = coloured(list(curves), theme.GROUPS[: len(curves)])
-    band = {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}, "color": {**colour, "legend": None}}
+    band = {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}, "color": colour}
     tolerance = there[0]["tolerance"]
     limits = [{"gap": tolerance}, {"gap": -tolerance}]
     layers: list[Spec] = [

@@ -15,6 +15,7 @@ Document = dict[str, Any]
 TITLE = 14
 """So long a title leaves room for numbers."""
 SHOWN = ("weighted", "corrected")
+UNLIKE = "Within the tolerance: by weighting / corrected."
 DELTA = (
     "δ: by how much more often members of the group are selected than others with the same probabilities. The gap is "
     "0 at the first δ, and within the tolerance between the other two; a dash where no δ from −1 to 1 does that."
@@ -116,7 +117,9 @@ def gaps(document: Document) -> Iterator[Sheet]:
             for one in SHOWN:
                 numbers += [figure(m[one]["value"], sign=signed), interval(m[one]["ci"], sign=signed, join=", ")]
             rows.append([MEASURES[m["id"]].titled(TITLE), *numbers, f"{m['tolerance']:g}", _within(m)])
-        yield Sheet(f"{shown_name(group)} against {shown_name(document['reference'])}", heads, rows, ("within?",))
+        unlike = any(len({m[one]["passes"] for one in SHOWN}) > 1 for m in document["measures"] if m["group"] == group)
+        title = f"{shown_name(group)} against {shown_name(document['reference'])}"
+        yield Sheet(title, heads, rows, ("within?",), legend=UNLIKE if unlike else None)
 
 
 def _within(m: Document) -> Word:
