@@ -228,7 +228,7 @@ def test_claims_hold_on_fresh_people(count: int, kind: str) -> None:
     replications = 400
     shifts = {"equal": np.full(count, 0.1), "fair": np.zeros(count)}.get(
         kind, np.r_[0.1, np.linspace(0.05, 0.15, count - 1)]
-    )  # fmt: skip
+    )
     none, beyond = claims(shifts, replications, 1000)
     most = stats.binom.ppf(0.999, replications, 0.05) / replications
     assert none <= most
