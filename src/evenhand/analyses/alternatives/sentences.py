@@ -59,15 +59,15 @@ def _nothing(document: Document) -> str:
 
 
 WORDS = {
-    "undefined": "cannot be compared",
-    "constant": "treat everybody alike by telling nobody apart",
-    "performance": "perform worse than was asked for",
-    "gap": "have no smaller gap",
-    "not_confirmed": "have a gap that is smaller where they were selected, which was not confirmed",
-    "performance_not_held": "perform worse than was asked for on data that did not select them",
-    "not_tested": "were not tested, as one before them was not confirmed",
+    "undefined": "without a gap or a performance",
+    "constant": "that told nobody apart",
+    "performance": "with a lower performance than was asked for",
+    "gap": "without a smaller gap",
+    "not_confirmed": "with a smaller gap in the data that select, which was not confirmed",
+    "performance_not_held": "with a lower performance than was asked for in the data that confirm",
+    "not_tested": "not tested, as the one before was not confirmed",
 }
-"""What became of candidates, in the plural."""
+"""What became of one or several candidates."""
 
 
 def performance_title(document: Document) -> str:
