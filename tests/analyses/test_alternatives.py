@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -151,7 +152,7 @@ def test_the_same_seed_gives_the_same_document_and_the_command_repeats_it(tmp_pa
         )
         document = found.to_dict()
         jsonschema.validate(document, evenhand.schema("alternatives"))
-        words = [str(file) if w == "DATA" else w for w in __import__("shlex").split(document["command"])][1:]
+        words = [str(file) if w == "DATA" else w for w in shlex.split(document["command"])][1:]
         again = called(*words, "--json", "-")
         assert again.returncode == 0, again.stderr
         assert json.loads(again.stdout) == json.loads(found.to_json())
@@ -173,7 +174,6 @@ def test_the_performance_may_be_a_loss() -> None:
     for name in ("s0", "s1"):
         data[name] = np.clip(data[name], 0.01, 0.99)
     found = searched(data, performance="brier", score_range=(0, 1))
-    assert found.best in ("s0", "s1")
     best = min(found.candidates, key=lambda c: c.selection.performance)
     assert found.best == best.name
     narrow = searched(data, performance="brier", score_range=(0, 1), within_best=0.0)
@@ -228,7 +228,7 @@ def test_claims_hold_on_fresh_people(count: int, kind: str) -> None:
     replications = 400
     shifts = {"equal": np.full(count, 0.1), "fair": np.zeros(count)}.get(
         kind, np.r_[0.1, np.linspace(0.05, 0.15, count - 1)]
-    )  # fmt: skip
+    )
     none, beyond = claims(shifts, replications, 1000)
     most = stats.binom.ppf(0.999, replications, 0.05) / replications
     assert none <= most
@@ -288,7 +288,7 @@ def test_luck_that_development_and_test_share_is_no_gain() -> None:
     wrong = 0
     for seed in range(200):
         random = np.random.default_rng([11, seed])
-        f = np.repeat(0.7 + random.normal(0, 0.02, (21, 1, 4)), 1, axis=1)[:, 0]
+        f = 0.7 + random.normal(0, 0.02, (21, 4))
         rows = {
             "method": np.repeat([f"m{j:02}" for j in range(21)], 4), "p": np.full(84, 0.8), "dp": np.full(84, 0.8),
             "f": f.ravel(), "df": f.ravel() + random.normal(0, 0.001, 84), "strength": np.zeros(84),
@@ -314,7 +314,7 @@ BAD: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "nobody to confirm with": (FEW | {"part": np.zeros(300)}, {"split": {"part": [0, 1]}}, "nobody has in 'part'"),
     "no resamples": (FEW, {"bootstrap": 0}, "confirmed by resamples, of which 200 are the least"),
     "calibration": (FEW, {"fairness": "calibration_uniform"}, "cannot be confirmed"),
-    "practice": (FEW, {"fairness": "shortfall"}, "cannot be confirmed|must be a measure"),
+    "practice": (FEW, {"fairness": "shortfall"}, "fairness must be a measure"),
     "low confidence": (FEW, {"confidence": 0.6}, "at least 0.75"),
     "columns of runs": (FEW, {"dev_performance": "p"}, "is for runs"),
     "survey weights": (

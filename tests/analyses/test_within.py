@@ -294,6 +294,15 @@ def test_every_view_shows_strata(scored, tmp_path, capsys):
     assert bool(evenhand.verify(tmp_path / "a.json", rows))
 
 
+@pytest.mark.parametrize(("measure", "said"), [("equal_opportunity", "difference in TPR"), ("abcc", "null 95%")])
+def test_where_selection_is_not_measured_views_show_what_is(scored, measure, said):
+    how = {"within": "job", "measures": [measure], "threshold": 0.5, **NONE}
+    audit = evenhand.audit(scored, score="s", label="y", group="g", **how)
+    for view in (repr(audit), audit.to_markdown()):
+        assert said in view.split("Within job: ")[-1]
+    assert '<p class="said"></p>' not in audit.to_html()
+
+
 def test_a_chart_has_every_stratum_the_pooled_gap_and_that_of_everybody(berkeley):
     pytest.importorskip("vl_convert")
     audit = evenhand.audit(berkeley, prediction="admitted", group="sex", within="dept", **NONE)

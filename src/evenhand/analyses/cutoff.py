@@ -46,15 +46,26 @@ class Cutoff:
     note: str
 
 
+def percentage(text: str) -> float:
+    """A share written as a number, or in percent; NaN if it is neither.
+
+    >>> percentage("2%"), percentage("0.02"), percentage("two")
+    (0.02, 0.02, nan)
+    """
+    plain = text.removesuffix("%")
+    try:
+        value = float(plain) if plain.isascii() and "_" not in plain else np.nan
+    except ValueError:
+        return np.nan
+    return value if plain == text else value / 100
+
+
 def quantile_rule(stated: str) -> CutoffRule:
     """What a threshold in words means: "median", or "quantile:0.9"."""
     word, _, q = stated.partition(":")
     if stated == "median":
         return CutoffRule("quantile", 0.5)
-    try:
-        amount = float(q) if word == "quantile" and q.isascii() and "_" not in q else np.nan
-    except ValueError:
-        amount = np.nan
+    amount = percentage(q) if word == "quantile" and "%" not in q else np.nan
     if not 0 < amount < 1:
         raise UsageError(
             f"threshold must be a finite number, 'median' or 'quantile:Q' with Q between 0 and 1, not {shown(stated)}"
@@ -66,10 +77,7 @@ def top_rule(stated: Any) -> CutoffRule:
     """What the best so many are: a whole number of people, or a share of them such as "10%"."""
     text = stated.strip() if isinstance(stated, str) else ""
     if text.endswith("%"):
-        try:
-            amount = float(text[:-1]) / 100 if text.isascii() and "_" not in text else np.nan
-        except ValueError:
-            amount = np.nan
+        amount = percentage(text)
         good = 0 < amount < 1
     else:
         amount = float(int(text)) if text.isascii() and text.isdigit() else number(stated)

@@ -9,7 +9,7 @@ from typing import Any, TypedDict
 
 import numpy as np
 
-from evenhand.analyses.cutoff import CutoffRule, cutoff, quantile_rule, top_rule
+from evenhand.analyses.cutoff import CutoffRule, cutoff, percentage, quantile_rule, top_rule
 from evenhand.errors import UsageError, is_whole, listed, number, one_of, shown, unknown
 from evenhand.inference.resample import generator
 from evenhand.inference.settings import Inference, InferenceArgs
@@ -87,7 +87,6 @@ class MeasureArgs(ScoreArgs, total=False):
     """
 
     top: int | str | None
-
     tolerance: Mapping[str, float] | None
     exclude_below: float | str | None
 
@@ -182,20 +181,6 @@ def checked_share(stated: Any) -> float:
     if not 0 <= share < 0.5:
         raise UsageError(f"exclude_below is a share of the people below 50%, such as '2%' or 0.02, not {shown(stated)}")
     return float(share)
-
-
-def percentage(text: str) -> float:
-    """A share written as a number, or in percent; NaN if it is neither.
-
-    >>> percentage("2%"), percentage("0.02"), percentage("two")
-    (0.02, 0.02, nan)
-    """
-    plain = text[:-1] if text.endswith("%") else text
-    try:
-        value = float(plain) if plain.isascii() and "_" not in plain else np.nan
-    except ValueError:
-        return np.nan
-    return value / 100 if text.endswith("%") else value
 
 
 def checked_tolerance(stated: Any) -> dict[str, float]:

@@ -256,12 +256,9 @@ def _show(data: Any, columns: dict[str, Any], options: dict[str, Any], also: tup
             "map": names,
         }
         result = run(table, **options, rng=seed, progress=progress)
-    for flag in (
-        (*page, *(["quiet"] if quiet else []), *signing, *({"docx"} & {*paths}))
-        if not isinstance(result, Audit)
-        else ()
-    ):
-        raise UsageError(f"--{flag} is for the audit of one score: audit several scores, or classes, without it")
+    of_one = [*page, *(["quiet"] if quiet else []), *signing, *({"docx"} & {*paths})]
+    if of_one and not isinstance(result, Audit):
+        raise UsageError(f"--{of_one[0]} is for the audit of one score: audit several scores, or classes, without it")
     if isinstance(result, Audit):
         mapped = result.reading
         result = replace(result, reading=(*reading_of(roles), *mapped), cover=cover)

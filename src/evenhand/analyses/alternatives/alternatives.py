@@ -17,7 +17,7 @@ from evenhand.analyses.alternatives.tried import Tried
 from evenhand.analyses.audit.repeated import reading_of
 from evenhand.analyses.compare.options import asked as asked_of_runs
 from evenhand.analyses.compare.runs import read_runs
-from evenhand.analyses.options import Watched, checked, checked_axes, checked_share, watching
+from evenhand.analyses.options import Watched, checked, checked_axes, watching
 from evenhand.errors import UsageError, listed
 from evenhand.inference.resample import generator
 from evenhand.inference.settings import IntervalArgs
@@ -182,7 +182,7 @@ def _of_scores(
         baseline=setting.names[setting.baseline],
         best=found.best,
         recommended=found.recommended,
-        data={**data_of(everybody, setting), "selecting": found.people[0], "confirming": found.people[1]},
+        data={**data_of(everybody), "selecting": found.people[0], "confirming": found.people[1]},
         options={
             "performance": axes.performance.id,
             "fairness": axes.fairness.id,
@@ -193,7 +193,7 @@ def _of_scores(
             "reference_members": setting.reference_members,
             "groups": list(found.groups),
             "thresholds": {n: o.threshold for n, o in zip(setting.names, setting.options, strict=True)},
-            "exclude_below": checked_share(said.get("exclude_below")),
+            "exclude_below": options.exclude_below,
             "selection_share": None if common.split else common.share,
             "split": list(common.split) if common.split else None,
             **_inference(common),
@@ -213,8 +213,8 @@ def _of_runs(
     words = {word: said[word] for word in (*_OF_RUNS, "missing") if word in said}
     question = asked_of_runs(method, performance, fairness, words)
     runs = read_runs(data, question.columns, question.missing, said.get("where"))
-    found = from_runs(runs, question.columns, baseline, common)
     columns = question.columns
+    found = from_runs(runs, baseline, common)
     return Alternatives(
         kind="runs",
         candidates=found.tried,
@@ -235,7 +235,7 @@ def _of_runs(
             "tests": found.tests,
             **_inference(common),
         },
-        notes=(*runs.notes, *remarks.of_runs(found, runs, question.columns)),
+        notes=(*runs.notes, *remarks.of_runs(found, runs, columns)),
         reading=reading_of(picked(Roles, {k: said[k] for k in ("where", "missing") if k in said})),
         library=library_of(data),
     )

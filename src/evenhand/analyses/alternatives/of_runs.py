@@ -10,7 +10,7 @@ import numpy as np
 
 from evenhand.analyses.alternatives.options import Asked
 from evenhand.analyses.alternatives.tried import Confirmation, Standing, Tried, bar, in_use_there, sifted, weighed
-from evenhand.analyses.compare.runs import Columns, Runs, method_named
+from evenhand.analyses.compare.runs import Runs, method_named
 from evenhand.errors import UsageError, shown_name
 
 TESTED = "on test results"
@@ -33,7 +33,7 @@ class FromRuns:
     """By how many the level is divided: development and test results of a run share its luck."""
 
 
-def from_runs(runs: Runs, columns: Columns, baseline: Any, said: Asked) -> FromRuns:
+def from_runs(runs: Runs, baseline: Any, said: Asked) -> FromRuns:
     """Select by development results, then confirm on test results: the most promising first."""
     places = len(runs.seeds)
     if places < 2:
@@ -51,14 +51,13 @@ def from_runs(runs: Runs, columns: Columns, baseline: Any, said: Asked) -> FromR
         p, f = runs.means[:2, base]
         in_use = in_use_there(Standing(float(p), float(1 - f)), float(runs.means[0, held.best] - p))
     tried[base] = replace(found[base], status="in use", because="the model in use", confirmation=in_use)
-    tests = places - 1
+    tests, confidence = places - 1, said.inference.confidence
     because = _unconfirmable(runs)
     for turn, k in enumerate(order, 1):
         if because is not None:
             tried[k] = tried[k].rejected("not_confirmed", because)
             continue
-        result = confirm(runs, k, base, held.best, 1 - (1 - said.inference.confidence) / tests)
-        confidence = said.inference.confidence
+        result = confirm(runs, k, base, held.best, 1 - (1 - confidence) / tests)
         tried[k] = replace(weighed(tried[k], result, said.within, confidence, TESTED), tested=turn)
     chosen = next((tried[k].name for k in order if tried[k].status == "alternative"), None)
     return FromRuns(tuple(tried), tried[held.best].name, chosen, int(runs.seeds.sum()), tests)
@@ -102,9 +101,7 @@ def confirm(runs: Runs, k: int, base: int, best: int, confidence: float) -> Conf
     p, f = runs.means[:2]
     rivals = [rival for rival in (best, base) if rival != k]
     reduction, loss = float(f[k] - f[base]), max(float(p[rival] - p[k]) for rival in rivals)
-    known = Confirmation(
-        float(p[k]), float(1 - f[k]), None, float(1 - f[base]), reduction, None, loss, None
-    )  # fmt: skip
+    known = Confirmation(float(p[k]), float(1 - f[k]), None, float(1 - f[base]), reduction, None, loss, None)
     if (fewest := int(min(runs.seeds[k], runs.seeds[base]))) < 2:
         return replace(known, unknown="because one run cannot tell how much another would differ")
     squares = np.nan_to_num(runs.deviations[:2] ** 2 / runs.seeds)

@@ -259,9 +259,7 @@ def _resampled(part: Part, models: Sequence[int], said: Asked, rng: np.random.Ge
     )  # fmt: skip
 
 
-def _reduction(
-    part: Part, k: int, group: str, worst: str, draws: Mapping[Any, Any], confidence: float
-) -> float | None:  # fmt: skip
+def _reduction(part: Part, k: int, group: str, worst: str, draws: Mapping[Any, Any], confidence: float) -> float | None:
     """By how much at least the gap of a group is smaller than that of the worst one by the model in use."""
     s = part.setting
     m, base = s.axes.fairness, s.baseline

@@ -32,9 +32,7 @@ class Asked:
     seed: int | None
 
 
-def asked(
-    within_best: Any, selection_share: Any, split: Any, confidence: Any, bootstrap: Any, rng: Any
-) -> Asked:  # fmt: skip
+def asked(within_best: Any, selection_share: Any, split: Any, confidence: Any, bootstrap: Any, rng: Any) -> Asked:
     """What was asked for, if it makes sense."""
     if not (0 <= number(within_best) < np.inf):
         raise UsageError(

@@ -53,9 +53,7 @@ def _with_split(group: Any, column: str) -> list[str]:
     return [*groups, column]
 
 
-def parts_of(
-    joint: JointTable, said: Asked, rng: np.random.Generator
-) -> tuple[JointTable, JointTable, JointTable]:  # fmt: skip
+def parts_of(joint: JointTable, said: Asked, rng: np.random.Generator) -> tuple[JointTable, JointTable, JointTable]:
     """Everybody who is in one of the parts, those to select on, and those to confirm with."""
     if said.split is None:
         return joint, *divided(joint, said.share, rng)
@@ -116,9 +114,7 @@ def setting_of(
     if small:
         notes.append(f"below {100 * options.exclude_below:g}% of the people, so not compared: {listed(small)}")
     ranges = tuple(t.score_range for t in tables)
-    setting = Setting(
-        names, base, axes, grouping, grouping.groups[ref.place], groups, tuple(settled), ranges
-    )  # fmt: skip
+    setting = Setting(names, base, axes, grouping, grouping.groups[ref.place], groups, tuple(settled), ranges)
     return setting, [*dict.fromkeys(notes), *ref.remarks]
 
 
@@ -137,7 +133,7 @@ def both(setting: Setting, parts: tuple[JointTable, JointTable]) -> tuple[Part, 
     return selecting, confirming
 
 
-def data_of(joint: JointTable, setting: Setting) -> Mapping[str, Any]:
+def data_of(joint: JointTable) -> Mapping[str, Any]:
     """What the document says of the people."""
     table, meaning = joint.index, joint.meaning
     return {

@@ -59,15 +59,15 @@ def _nothing(document: Document) -> str:
 
 
 WORDS = {
-    "undefined": "could not be compared",
-    "constant": "treated everybody alike by telling nobody apart",
-    "performance": "performed worse than was asked for",
-    "gap": "had no smaller gap",
-    "not_confirmed": "had a smaller gap where candidates were selected, which was not confirmed",
-    "performance_not_held": "performed worse than was asked for on the data held out",
-    "not_tested": "had no test, as one before was not confirmed",
+    "undefined": "without a gap or a performance",
+    "constant": "that told nobody apart",
+    "performance": "with a lower performance than was asked for",
+    "gap": "without a smaller gap",
+    "not_confirmed": "with a smaller gap in the data that select, which was not confirmed",
+    "performance_not_held": "with a lower performance than was asked for in the data that confirm",
+    "not_tested": "not tested, as the one before was not confirmed",
 }
-"""What became of one candidate, or of several."""
+"""What became of one or several candidates."""
 
 
 def performance_title(document: Document) -> str:

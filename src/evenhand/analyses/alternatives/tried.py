@@ -13,9 +13,7 @@ from evenhand.measures.measure import SLACK
 from evenhand.report.format import number
 
 Status = Literal["in use", "alternative", "rejected"]
-Reason = Literal[
-    "undefined", "constant", "performance", "gap", "not_confirmed", "performance_not_held", "not_tested"
-]  # fmt: skip
+Reason = Literal["undefined", "constant", "performance", "gap", "not_confirmed", "performance_not_held", "not_tested"]
 
 
 @dataclass(frozen=True)

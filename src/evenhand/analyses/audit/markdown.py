@@ -95,10 +95,10 @@ def _within(attribute: dict[str, Any], confidence: float) -> Iterator[str]:
     yield ""
     if rows.rows:
         yield from _escaped(rows)
-        if (rest := within_tables.more(attribute, len(rows.rows), "in the JSON")) is not None:
-            yield f"{rest}\n"
+    if (rest := within_tables.more(attribute, rows, "in the JSON")) is not None:
+        yield f"{rest}\n"
     for found in (
-        within_tables.selection(attribute, group, confidence),
+        within_tables.first(attribute, group, confidence),
         within_tables.scores(attribute, group, confidence),
     ):
         if found.rows:

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from evenhand.analyses.audit.key_measures import is_whole
-from evenhand.analyses.options import ALL, Options, percentage
+from evenhand.analyses.cutoff import percentage
+from evenhand.analyses.options import ALL, Options
 from evenhand.analyses.reference import HIGHEST
 from evenhand.errors import values_in
 from evenhand.ingest.roles import Roles

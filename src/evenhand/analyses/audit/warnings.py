@@ -38,7 +38,7 @@ def caveats(table: Table, options: Options, attributes: Sequence[AttributeAudit]
     notes = [*_decisions(table, options)]
     notes += [*_permutations(options, attributes, exploratory=False), *_untested(options, attributes)]
     for a in attributes:
-        notes += [*reversals(a, options.confidence), *_small_groups(a), *unjudged_notes(a)]
+        notes += [*reversals(a), *_small_groups(a), *unjudged_notes(a)]
         notes += [] if a.unknown is None else [*caveat(a.name, a.unknown, a.measures)]
     return notes
 

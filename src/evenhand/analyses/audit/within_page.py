@@ -8,6 +8,7 @@ from typing import Any
 from evenhand.analyses.audit import within_tables as told
 from evenhand.analyses.audit.key_tables import Rows
 from evenhand.errors import shown_name
+from evenhand.measures.rates import RATES
 from evenhand.report.page.markup import Markup, grid, tag
 
 MOST_STRATA, MOST_GROUPS = 200, 12
@@ -32,16 +33,14 @@ def within_section(
 
 
 def _of(attribute: dict[str, Any], group: str, confidence: float) -> Iterator[Markup]:
-    own = told.pooled_rates(attribute, group)
-    sentence = own["selection_rate"]["interpretation"] if "selection_rate" in own else None
-    yield tag("p", sentence, class_="said")
-    yield from _table(
-        "Difference in selection rates, in percentage points", told.selection(attribute, group, confidence)
-    )
-    rows = told.strata(attribute, group, MOST_STRATA)
-    yield from _table(f"Strata of {shown_name(attribute['within']['name'])}: people, selection rates, difference", rows)
-    if rows.rows and (rest := told.more(attribute, len(rows.rows), "in the JSON")):
-        yield tag("p", rest, class_="note")
+    if (one := told.shown_rate(attribute, group)) is not None:
+        title = RATES[one["rate"]].title
+        yield tag("p", one["interpretation"], class_="said")
+        yield from _table(f"Difference in {title}, in percentage points", told.first(attribute, group, confidence))
+        rows = told.strata(attribute, group, MOST_STRATA)
+        yield from _table(f"Strata of {shown_name(attribute['within']['name'])}: people, {title}, difference", rows)
+        if rest := told.more(attribute, rows, "in the JSON"):
+            yield tag("p", rest, class_="note")
     yield from _table("Rates pooled over strata (Mantel–Haenszel)", told.pooled(attribute, group, confidence))
     yield from _table("Scores of groups with the same mix of strata", told.scores(attribute, group, confidence))
     yield from (tag("p", line, class_="note") for line in told.undefined(attribute, group))

@@ -40,12 +40,17 @@ def title(attribute: dict[str, Any], group: str) -> str:
     return f"Within {shown_name(attribute['within']['name'], 40)}: {both}"
 
 
-def strata(attribute: dict[str, Any], group: str, most: int | None = None, rate: str = "selection_rate") -> Rows:
+def shown_rate(attribute: dict[str, Any], group: str) -> dict[str, Any] | None:
+    """The rate that is shown stratum by stratum: how often people are selected, if that was measured."""
+    return next(iter(pooled_rates(attribute, group).values()), None)
+
+
+def strata(attribute: dict[str, Any], group: str, most: int | None = None) -> Rows:
     """People, rates and the difference in each stratum, the largest strata if there are more than asked for."""
     within, reference = attribute["within"], attribute["reference"]
-    own = pooled_rates(attribute, group).get(rate)
-    if own is None:
+    if (own := shown_rate(attribute, group)) is None:
         return Rows([], [])
+    rate = own["rate"]
     places = _largest(within["strata"], (group, reference), most)
     chosen = [within["strata"][k] for k in places]
     rates = [percent_column([s["rates"][rate][g] for s in chosen]) for g in (group, reference)]
@@ -61,10 +66,10 @@ def strata(attribute: dict[str, Any], group: str, most: int | None = None, rate:
     return Rows(heads, rows)
 
 
-def more(attribute: dict[str, Any], shown: int, where: str) -> str | None:
-    """How many strata are not in the table, and where they are; and those that lack a group."""
-    rest = len(attribute["within"]["strata"]) - shown
-    return f"and {rest:,} more strata: {where}" if rest > 0 else None
+def more(attribute: dict[str, Any], shown: Rows, where: str) -> str | None:
+    """How many strata are not in a table that has some, and where they are."""
+    rest = len(attribute["within"]["strata"]) - len(shown.rows)
+    return f"and {rest:,} more strata: {where}" if shown.rows and rest > 0 else None
 
 
 def pooled(attribute: dict[str, Any], group: str, confidence: float) -> Rows:
@@ -81,19 +86,20 @@ def pooled(attribute: dict[str, Any], group: str, confidence: float) -> Rows:
     return Rows(["rate", "everybody", "within", level, "odds ratio", level, "p"], rows)
 
 
-def selection(attribute: dict[str, Any], group: str, confidence: float) -> Rows:
-    """All that is pooled of one rate: by Mantel and Haenszel, with shares of strata, and as a disparity."""
-    one = pooled_rates(attribute, group).get("selection_rate")
+def first(attribute: dict[str, Any], group: str, confidence: float) -> Rows:
+    """All that is pooled of the rate shown: by Mantel and Haenszel, with shares of strata, and as a disparity."""
+    one = shown_rate(attribute, group)
     if one is None or one["risk_difference"] is None:
         return Rows([], [])
-    same = (m for m in attribute["measures"] if (m["id"], m["group"]) == ("demographic_parity", group))
-    crude = next((m["ci"] for m in same), None)
+    same = (m for m in attribute["measures"] if m["group"] == group and m["signed"] is not None)
+    crude = next((m["ci"] for m in same if getattr(measure_of(m), "components", ()) == (one["rate"],)), None)
     rows = [["for everybody together", *_with_interval({"value": one["crude"], "ci": crude})]]
     rows.append(["pooled (Mantel–Haenszel)", *_with_interval(one["risk_difference"])])
     rows += [[f"with {WHOSE[whose]} mix of strata", *_with_interval(p)] for whose, p in one["standardized"].items()]
     if one["disparity"] is not None:
         rows.append(["CDD: share of rejected − of selected", *_with_interval(one["disparity"])])
-    return Rows(["difference in selection", "points", f"{100 * confidence:g}% interval"], rows)
+    what = "selection" if one["rate"] == "selection_rate" else RATES[one["rate"]].short
+    return Rows([f"difference in {what}", "points", f"{100 * confidence:g}% interval"], rows)
 
 
 def scores(attribute: dict[str, Any], group: str, confidence: float) -> Rows:

@@ -20,13 +20,13 @@ NAME, LEAST = 18, 12
 
 
 def briefly(attribute: dict[str, Any], confidence: float) -> Iterator[RenderableType]:
-    """The strata of one group, the largest if there are many, and what is pooled of its selection."""
+    """The strata of one group, the largest if there are many, and what is pooled of this rate, or scores."""
     if "within" not in attribute:
         return
     group = told.shown_group(attribute)
     yield from _strata(attribute, group, told.FEW_STRATA)
-    yield Text()
-    yield _grid(told.selection(attribute, group, confidence))
+    pooled = told.first(attribute, group, confidence)
+    yield from _spaced(pooled if pooled.rows else told.scores(attribute, group, confidence))
 
 
 def fully(attribute: dict[str, Any], confidence: float) -> Iterator[RenderableType]:
@@ -37,13 +37,11 @@ def fully(attribute: dict[str, Any], confidence: float) -> Iterator[RenderableTy
     for group in groups[:MOST_GROUPS]:
         yield from _strata(attribute, group, None)
         for rows in (
-            told.selection(attribute, group, confidence),
+            told.first(attribute, group, confidence),
             told.pooled(attribute, group, confidence),
             told.scores(attribute, group, confidence),
         ):
-            if rows.rows:
-                yield Text()
-                yield _grid(rows)
+            yield from _spaced(rows)
         yield from (indented(line, style="dim") for line in told.undefined(attribute, group))
     if len(groups) > MOST_GROUPS:
         yield indented(f"{len(groups) - MOST_GROUPS:,} more groups: --json has them")
@@ -55,8 +53,14 @@ def _strata(attribute: dict[str, Any], group: str, most: int | None) -> Iterator
     yield Text(told.title(attribute, group), style="bold")
     if rows.rows:
         yield _grid(rows)
-    if (rest := told.more(attribute, len(rows.rows), "--full")) is not None and rows.rows:
+    if (rest := told.more(attribute, rows, "--full")) is not None:
         yield indented(rest)
+
+
+def _spaced(rows: Rows) -> Iterator[RenderableType]:
+    if rows.rows:
+        yield Text()
+        yield _grid(rows)
 
 
 def _grid(rows: Rows) -> Grid:

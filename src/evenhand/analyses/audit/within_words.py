@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from evenhand.errors import listed, shown, shown_name
@@ -31,7 +31,7 @@ def rate_sentence(one: PooledRate, within: Within, confidence: float) -> str:
         return f"{where}, the {title} of {group} is not compared with that of {reference} {one.undefined}."
     told = _points(one.risk_difference.value)
     ends = _ends(one.risk_difference.ci, confidence)
-    text = f"{where}, the {title} of {group} is {told} that of {reference}, pooled{ends[:-1]}; {p_words(one.p_value)})"
+    text = f"{where}, the {title} of {group} is {told} that of {reference}, pooled{ends}; {p_words(one.p_value)})"
     if one.crude is None:
         return f"{text}."
     plain = f"for everybody together it is {_points(one.crude).removesuffix(' as')}"
@@ -47,7 +47,7 @@ def score_sentence(one: PooledScore, within: Within, confidence: float) -> str:
     where = f"With the same mix of {shown_name(within.name)}"
     if gap.undefined:
         return f"{where}, {measure.title} of {group} against {reference} is undefined {gap.undefined}."
-    value, sign = (gap.estimate, measure.signed)
+    value, sign = gap.estimate, measure.signed
     ends = "" if gap.ci is None else f" ({100 * confidence:g}% interval {interval(gap.ci, sign=sign)}"
     chance = "" if gap.p_value is None else f"{'; ' if ends else ' ('}{p_words(gap.p_value)}"
     text = f"{where}, {measure.title} of {group} against {reference} is {number(value, sign=sign)}{ends}{chance}"
@@ -72,12 +72,12 @@ def in_verdict(within: dict[str, Any], worst: dict[str, str] | None) -> str:
     return str((scores or told or [{"interpretation": ""}])[0]["interpretation"])
 
 
-def reversals(a: AttributeAudit, confidence: float) -> Iterator[str]:
+def reversals(a: AttributeAudit) -> Iterator[str]:
     """Pooled gaps with the other sign than those of everybody, if either of the two is more than chance."""
     if a.within is None:
         return
-    crude = {(g.measure.components, g.group): g.ci for g in a.measures if hasattr(g.measure, "components")
-             and g.measure.signed}  # fmt: skip
+    signed = (g for g in a.measures if g.measure.signed)
+    crude = {(getattr(g.measure, "components", ()), g.group): g.ci for g in signed}
     found = [
         _turned(one, a.within)
         for one in a.within.rates
@@ -108,7 +108,7 @@ def remarks(a: AttributeAudit, confidence: float) -> Iterator[str]:
     if within.lacking:
         yield (
             f"{len(within.lacking):,} of {len(within.strata):,} strata of {shown(within.name)} lack a group of "
-            f"{shown(a.name)} and contribute nothing to comparisons with it: {_named(list(within.lacking))}"
+            f"{shown(a.name)} and contribute nothing to comparisons with it: {listed(within.lacking, MOST_NAMED)}"
         )
     if within.without:
         nowhere = f"have no value of {shown(within.name)} and are in no stratum"
@@ -121,10 +121,6 @@ def remarks(a: AttributeAudit, confidence: float) -> Iterator[str]:
                 f"stratum to stratum of {shown(within.name)} (Breslow–Day {p_words(h.tarone.p_value)}): what is pooled "
                 "is a mean of different gaps, so look at each"
             )
-
-
-def _named(names: Sequence[str]) -> str:
-    return listed(names, MOST_NAMED)
 
 
 def _where(within: Within, strata: int) -> str:
@@ -140,7 +136,7 @@ def _points(difference: float) -> str:
 def _ends(ci: Pair | None, confidence: float) -> str:
     assert ci is not None
     low, high = (f"{100 * end:+.1f}".replace("-", "−") for end in ci)
-    return f" ({100 * confidence:g}% interval {low} to {high})"
+    return f" ({100 * confidence:g}% interval {low} to {high}"
 
 
 def _sure(ci: Pair | None) -> bool:

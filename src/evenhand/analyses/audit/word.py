@@ -119,12 +119,12 @@ def _within(paper: Paper, attribute: dict[str, Any], confidence: float) -> None:
     strata = within_tables.strata(attribute, group, within_tables.FEW_STRATA)
     for rows in (
         strata,
-        within_tables.selection(attribute, group, confidence),
+        within_tables.first(attribute, group, confidence),
         within_tables.scores(attribute, group, confidence),
     ):
         if rows.rows:
             paper.table(*rows)
-    if rest := within_tables.more(attribute, len(strata.rows), "in the JSON"):
+    if rest := within_tables.more(attribute, strata, "in the JSON"):
         paper.text(rest)
 
 

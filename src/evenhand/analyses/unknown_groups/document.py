@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from evenhand.report.command import listed
 from evenhand.report.document import fields, header
 
 if TYPE_CHECKING:
@@ -67,10 +68,10 @@ def _sensitivity(s: Sensitivity) -> dict[str, Any]:
 def _command(audit: ProbableAudit) -> Iterator[str]:
     """What to type to get the document again."""
     people, roles = audit.people, audit.roles
-    yield from ("evenhand", "audit", "DATA", "--group-probability", ",".join(map(_name, people.groups)))
+    yield from ("evenhand", "audit", "DATA", "--group-probability", listed(people.groups))
     for flag in ("score", "label", "prediction", "favorable_prediction"):
         if (value := getattr(roles, flag)) is not None:
-            yield from (f"--{flag.replace('_', '-')}", _name(value) if flag == "score" else f"{value}")
+            yield from (f"--{flag.replace('_', '-')}", listed([value]) if flag == "score" else f"{value}")
     if people.favorable is not None:
         yield from ("--favorable", people.favorable)
     elif roles.prediction is not None and roles.favorable_prediction is None:
@@ -91,8 +92,3 @@ def _command(audit: ProbableAudit) -> Iterator[str]:
             yield from (f"--{flag}", f"{one}")
     if audit.options["seed"] is not None:
         yield from ("--seed", f"{audit.options['seed']}")
-
-
-def _name(name: str) -> str:
-    """A name between commas; one that holds a comma or quotes is quoted."""
-    return '"' + name.replace('"', '""') + '"' if set(name) & set(',"\n') or name != name.strip() else name

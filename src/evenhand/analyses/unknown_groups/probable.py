@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.analyses.options import Progress
+from evenhand.analyses.options import Options, Progress
 from evenhand.analyses.unknown_groups.correction import corrected, doubt, resampled
 from evenhand.analyses.unknown_groups.inputs import Probable, probable_people
 from evenhand.analyses.unknown_groups.sensitivity import Sensitivity, sensitivity, shifted
@@ -107,7 +107,7 @@ def audit_probable(
     roles: Roles,
     columns: Any,
     proxy_cell: str | None,
-    options: Any,
+    options: Options,
     chosen: Sequence[Measure],
     reference: Any,
     rng: np.random.Generator,
@@ -117,7 +117,7 @@ def audit_probable(
     """Compare groups whose members are known with some probability only."""
     people = probable_people(data, roles, columns, proxy_cell, options.threshold)
     ref = _reference(people, reference)
-    ids = [id_ for id_ in RATE_OF if id_ in {m.id for m in chosen} and (_has(people, RATE_OF[id_]))]
+    ids = [id_ for id_ in RATE_OF if id_ in {m.id for m in chosen} and _has(people, RATE_OF[id_])]
     if not ids:
         raise UsageError(
             "of these measures none is known of probable groups: name demographic_parity, disparate_impact, or with a "
@@ -136,7 +136,7 @@ def audit_probable(
     about = {"confidence": options.confidence, "bootstrap": options.bootstrap, "seed": options.seed}
     return ProbableAudit(
         people, roles, proxy_cell, about, people.groups[ref], groups, gaps,
-        (*people.notes, *_remarks(people, groups, better)), stated,
+        (*people.notes, *_remarks(people, groups)), stated,
     )  # fmt: skip
 
 
@@ -146,10 +146,12 @@ def _has(people: Probable, rate: str) -> bool:
 
 def _among(people: Probable, rate: str) -> Floats | None:
     """Whom a rate is about; None for everybody."""
-    if rate == "selection_rate":
-        return None
+    return None if rate == "selection_rate" else _outcome(people, rate).astype(np.float64)
+
+
+def _outcome(people: Probable, rate: str) -> Bools:
     assert people.label is not None
-    return (people.label if rate == "tpr" else ~people.label).astype(np.float64)
+    return people.label if rate == "tpr" else ~people.label
 
 
 def _reference(people: Probable, stated: Any) -> int:
@@ -164,7 +166,7 @@ def _reference(people: Probable, stated: Any) -> int:
 class _Corrected:
     """Rates of the correction, with resamples of people; nothing where the probabilities do not tell enough."""
 
-    def __init__(self, people: Probable, rates: list[str], options: Any, rng: np.random.Generator, told: Progress):
+    def __init__(self, people: Probable, rates: list[str], options: Options, rng: np.random.Generator, told: Progress):
         self.undefined: dict[str, str] = {}
         self.rates: dict[str, Floats] = {}
         self.draws: dict[str, Floats] = {}
@@ -197,8 +199,7 @@ def _hits(people: Probable, rate: str) -> list[Bools]:
     """Of whom a rate is the share: the hits, and those that are none but could be."""
     if rate == "selection_rate":
         return [people.decision]
-    assert people.label is not None
-    among = people.label if rate == "tpr" else ~people.label
+    among = _outcome(people, rate)
     return [people.decision & among, ~people.decision & among]
 
 
@@ -233,7 +234,7 @@ def _of_draws(better: _Corrected, rate: str, of: Any, confidence: float) -> Esti
 
 
 def _gap(
-    m: Measure, people: Probable, g: int, ref: int, found: Weighted, better: _Corrected, options: Any
+    m: Measure, people: Probable, g: int, ref: int, found: Weighted, better: _Corrected, options: Options
 ) -> ProbableGap:
     ratio, tolerance = m.scale == "ratio", options.tolerance.get(m.id, m.tolerance)
 
@@ -271,7 +272,7 @@ def _judged(e: Estimate, ratio: bool, tolerance: float) -> Estimate:
     return Estimate(e.value, e.ci, None, bool(low - SLACK <= e.value <= high + SLACK))
 
 
-def _remarks(people: Probable, groups: Sequence[ProbableGroup], better: _Corrected) -> Iterator[str]:
+def _remarks(people: Probable, groups: Sequence[ProbableGroup]) -> Iterator[str]:
     """What these numbers can tell, and what not."""
     yield (
         "weighting is right if, among people with the same probabilities, the decision has nothing to do with the "

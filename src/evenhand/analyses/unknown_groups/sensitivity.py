@@ -89,7 +89,7 @@ def sensitivity(shifts: Shifted, tolerance: float, ratio: bool, confidence: floa
     vanishes = shifts.where(1.0 if ratio else 0.0, ratio)
     ends = (tolerance, 1 / tolerance) if ratio else (-tolerance, tolerance)
     tolerated = shifts.where(ends[0], ratio), shifts.where(ends[1], ratio)
-    reach = max(LEAST_REACH, *(1.25 * abs(d) for d in (vanishes, *tolerated) if d is not None), LEAST_REACH)
+    reach = max([LEAST_REACH, *(1.25 * abs(d) for d in (vanishes, *tolerated) if d is not None)])
     reach = min(np.ceil(10 * reach - 1e-9) / 10, 1.0)
     deltas = np.linspace(-reach, reach, POINTS).round(12)
     curve = tuple(shifts.at(float(d), ratio, confidence) for d in deltas)
