@@ -14,7 +14,9 @@ from evenhand.tables.table import _ARRAYS, Table
 
 
 def by_attributes(table: Table, names: Sequence[str]) -> Table:
-    """The table that counting by these attributes alone gives: whoever has none of them is left out.
+    """The table that counting by these attributes alone gives.
+
+    Whoever has none of them is left out, unless the table keeps people without a group.
 
     >>> import evenhand
     >>> people = {"d": [1, 0, 1], "sex": ["f", "m", "m"], "dept": ["a", "a", "b"]}
@@ -29,7 +31,7 @@ def by_attributes(table: Table, names: Sequence[str]) -> Table:
     named = [a.name for a in attributes]
     _refuse_withheld(table, named)
     lacking = [a.groups.index(NO_GROUP) if NO_GROUP in a.groups else -1 for a in attributes]
-    nowhere = (codes == np.array(lacking)[:, None]).all(0)
+    nowhere = (codes == np.array(lacking)[:, None]).all(0) & (not table.provenance.unknown)
     reasons, tallies = _left_out(table, kept, int(table.n[nowhere].sum()))
     arrays = {name: None if (a := getattr(table, name)) is None else a[..., ~nowhere] for name in _ARRAYS}
     incomplete = tuple((a, g) for a, g in table.provenance.incomplete if {*a.split(" × ")} <= {*named})

@@ -15,7 +15,7 @@ from evenhand.analyses.audit.key_measures import key_measures
 from evenhand.analyses.audit.unknown_bounds import with_unknown
 from evenhand.analyses.audit.unreliable import BECAUSE, excluded, lost, nothing, restored, settled, without
 from evenhand.analyses.audit.warnings import caveats, stray_tolerances, warnings
-from evenhand.analyses.audit.within import compared_within, refuse_empty, refuse_unfit
+from evenhand.analyses.audit.within import Within, compared_within, refuse_empty, refuse_unfit
 from evenhand.analyses.options import Options, Progress, tolerating, with_threshold
 from evenhand.analyses.reference import HIGHEST, Pinned, Reference, comparable, reference_group
 from evenhand.errors import DataError, UsageError, listed, same, shown, shown_name, truth, unknown
@@ -241,9 +241,9 @@ def audit_table(
         attribute, remarks = _audited(table, grouping, unfit, shown_only, reference, measures, options, random, tell)
         attributes.append(attribute)
         first += remarks
+    if attributes and not compared and options.exclude_below:
+        raise UsageError(ALL_EXCLUDED.format(100 * options.exclude_below))
     if attributes and not compared and not options.within:
-        if options.exclude_below:
-            raise UsageError(ALL_EXCLUDED.format(100 * options.exclude_below))
         raise DataError(NOISE_ALONE if table.noise is not None else WITHHELD_EVERYWHERE)
     held = table.score is not None, table.label is not None
     key = [key_measures([g.measure for g in a.measures], *held) for a in attributes]
@@ -270,13 +270,18 @@ def _within(
     random: np.random.Generator,
 ) -> list[AttributeAudit]:
     """Every attribute compared within strata, too; the random numbers are drawn after all others."""
-    found = []
+    found: list[Within | None] = []
     for a, rng in zip(attributes, random.spawn(len(attributes)), strict=True):
         measures = chosen[a.name] if isinstance(chosen, Mapping) else chosen
         measures = tolerating(measures, options.tolerance)
         grouping = table.grouping(a.name)
-        found.append(compared_within(whole, table, grouping, a.reference, measures, a.measures, options, rng))
-    refuse_empty(found)
+        alone = len(a.groups) - len(a.excluded) < 2
+        found.append(
+            None if alone else compared_within(
+                whole, table, grouping, a.reference, measures, a.measures, options, rng, a.excluded, a.rule == HIGHEST
+            )
+        )  # fmt: skip
+    refuse_empty([one for one in found if one is not None])
     return [replace(a, within=w) for a, w in zip(attributes, found, strict=True)]
 
 
@@ -309,7 +314,7 @@ def _audited(
     _check_choice(ref, options)
     ref = ref._replace(place=own.groups.index(grouping.groups[ref.place]))
     attribute = audit_attribute(some, own, ref, measures, options, random, tell, table)
-    attribute = with_unknown(attribute, some, own, options, random)
+    attribute = with_unknown(attribute, some, own, options, random, bool(unfit))
     notes += _about_choice(ref, own, attribute, options)
     if table.noise is not None:
         attribute = settled(attribute, some, own, options.threshold, measures)

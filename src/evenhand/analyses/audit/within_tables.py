@@ -21,14 +21,17 @@ WHOSE = {"everybody": "everybody's", "group": "the group's", "reference": "the r
 def shown_group(attribute: dict[str, Any]) -> str:
     """The group whose strata are shown first: that of the verdict, else the first that is compared."""
     worst = attribute["verdict"]["worst"]
-    others = [g["name"] for g in attribute["groups"] if g["name"] != attribute["reference"]]
-    return str(others[0] if worst is None else worst["group"])
+    return _others(attribute)[0] if worst is None else str(worst["group"])
 
 
 def groups_of(attribute: dict[str, Any]) -> list[str]:
     """All groups that are compared, the one that is shown first before the others."""
-    first = shown_group(attribute)
-    return sorted((g["name"] for g in attribute["groups"] if g["name"] != attribute["reference"]), key=first.__ne__)
+    return sorted(_others(attribute), key=shown_group(attribute).__ne__)
+
+
+def _others(attribute: dict[str, Any]) -> list[str]:
+    aside = {attribute["reference"], *attribute["excluded"]}
+    return [g["name"] for g in attribute["groups"] if g["name"] not in aside]
 
 
 def title(attribute: dict[str, Any], group: str) -> str:
