@@ -130,6 +130,37 @@ def test_people_of_whom_part_is_known_can_only_be_where_that_fits() -> None:
         assert known[g]["bounds"] == pytest.approx([min(values), max(values)], abs=1e-12)
 
 
+@pytest.mark.parametrize("seed", [0, 1])
+def test_the_unknown_may_belong_to_a_group_that_is_excluded(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n, lacking = 60, 5
+    s, group = rng.integers(0, 11, n) / 10, np.array(["a", "b"], object)[rng.integers(0, 2, n)]
+    group[-2:], group[:lacking] = "small", None
+    audit = evenhand.audit(
+        {"s": s, "g": group}, score="s", group="g", reference="a", missing="bounds", exclude_below="5%", **QUICK
+    )
+    (known,) = (m for m in unknown_of(audit, "g")["measures"] if m["id"] == "delta_dp_c")
+    found = []
+    for choice in product(["a", "b", "small"], repeat=lacking):
+        group[:lacking] = choice
+        found.append(s[group == "b"].mean() - s[group == "a"].mean())
+    assert known["bounds"] == pytest.approx([min(found), max(found)], abs=1e-12)
+
+
+def test_intervals_with_bounds_allow_for_the_choice_of_the_highest() -> None:
+    rng = np.random.default_rng(3)
+    group = np.array(list("abcdefgh"), object)[rng.integers(0, 8, 800)]
+    rows = {"d": rng.integers(0, 2, 800), "g": group}
+    rows["g"][:1] = None
+    plain = {"prediction": "d", "group": "g", "missing": "bounds", **QUICK}
+    highest = evenhand.audit(rows, reference="highest", **plain)
+    named = evenhand.audit(rows, reference=highest.attributes[0].reference, **plain)
+    for ours, theirs in zip(unknown_of(highest, "g")["measures"], unknown_of(named, "g")["measures"], strict=True):
+        assert ours["bounds"] == theirs["bounds"]
+        if ours["id"] in ("demographic_parity", "disparate_impact"):
+            assert ours["ci"][0] < theirs["ci"][0] < theirs["ci"][1] < ours["ci"][1]
+
+
 @pytest.mark.parametrize("seed", range(12))
 def test_the_ratio_to_the_highest_shares_the_rejected_among_the_others(seed: int) -> None:
     rng = np.random.default_rng(seed)

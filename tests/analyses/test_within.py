@@ -321,6 +321,46 @@ def test_a_chart_has_every_stratum_the_pooled_gap_and_that_of_everybody(berkeley
         evenhand.audit(berkeley, prediction="admitted", group="sex", **NONE).plot("strata")
 
 
+def test_who_has_no_group_is_there_within_strata_too(scored):
+    rows = {**scored, "g": np.where(np.arange(900) % 9 == 0, None, scored["g"].astype(object)),
+            "job": [None if i % 50 == 0 else job for i, job in enumerate(scored["job"])]}  # fmt: skip
+    for roles in ({"group": "g", "threshold": "median"}, {"label": "y", "group": ["g", "r"]}):
+        options = {"score": "s", **roles, "missing": "bounds", **NONE}
+        ours, plain = (evenhand.audit(rows, **options, **words).to_dict() for words in ({"within": "job"}, {}))
+        assert plain["attributes"][0]["unknown"]["n"] == 100
+        assert stripped(ours) == stripped(plain)
+        assert ours["notes"][:1] == plain["notes"][:1]  # the threshold
+
+
+def test_small_groups_are_shown_in_strata_and_not_compared(scored):
+    rows = {**scored, "g": np.where(np.arange(900) < 9, "tiny", scored["g"])}
+    roles = {"score": "s", "group": ["g", "r"], "within": "job", "threshold": 0.5, **FEW}
+    audit = evenhand.audit(rows, **roles, exclude_below="2%")
+    found = within(audit)
+    assert {one["group"] for one in found["rates"] + found["scores"]} == {"b"}
+    assert sum(s["people"]["tiny"] for s in found["strata"]) == 9
+    assert not found["lacking"]
+    assert "Within job: tiny" not in audit.to_html()
+    none = evenhand.audit(rows, **roles, exclude_below="40%").to_dict()["attributes"]
+    assert ["within" in a for a in none] == [False, True, False]
+    with pytest.raises(EvenhandError, match="all would be excluded"):
+        evenhand.audit(rows, **{**roles, "group": "g"}, exclude_below="45%")
+
+
+def test_a_reference_that_was_chosen_is_paid_for_within_strata_too():
+    rng = np.random.default_rng(6)
+    rows = {"d": rng.integers(0, 2, 600), "g": rng.choice(list("abcdef"), 600), "k": rng.choice(["x", "y"], 600)}
+    roles = {"prediction": "d", "group": "g", "within": "k", **NONE}
+    highest = evenhand.audit(rows, **roles, reference="highest")
+    named = evenhand.audit(rows, **roles, reference=highest.attributes[0].reference)
+    for ours, theirs in zip(within(highest)["rates"], within(named)["rates"], strict=True):
+        assert ours["p_value"] == pytest.approx(min(3 * theirs["p_value"], 1))
+        assert ours["tests"] == theirs["tests"]
+        for key in ("risk_difference", "odds_ratio"):
+            (low, high), (near, far) = ours[key]["ci"], theirs[key]["ci"]
+            assert low < near < far < high
+
+
 @pytest.mark.parametrize(
     "replications", [pytest.param(15, id="reduced"), pytest.param(400, id="full", marks=pytest.mark.full)]
 )

@@ -132,6 +132,19 @@ def test_pooled_intervals_hold_and_tests_have_their_size(replications, kind, bas
     assert false / replications <= 0.05 + slack
 
 
+@pytest.mark.parametrize("replications", SIMULATED)
+@pytest.mark.parametrize("turned", [False, True])
+def test_the_mix_of_a_group_where_the_reference_is_rare(replications, turned):
+    """Nearly all that is known of one rate are five people, whatever hundreds of others say elsewhere."""
+    rng, held = np.random.default_rng(5), 0
+    own, other, p = (np.array(x, float) for x in ([1, 2, 3, 50], [500, 400, 300, 5], [0.1, 0.3, 0.5, 0.7]))
+    for _ in range(replications):
+        counts = rng.binomial(own.astype(int), p).astype(float), own, rng.binomial(other.astype(int), p) * 1.0, other
+        low, high = standardised(Strata(*counts[2:], *counts[:2]) if turned else Strata(*counts), own, 0.95).ci
+        held += low <= 0 <= high
+    assert held / replications >= 0.93 - 3 * np.sqrt(0.95 * 0.05 / replications)
+
+
 # ---- scores ----------------------------------------------------------------------------------------------------------
 
 

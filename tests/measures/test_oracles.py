@@ -212,6 +212,19 @@ def test_ratio_at_the_edges_is_neither_empty_nor_certain(a: int, n: int, b: int,
     assert hi - lo > 0.05
 
 
+def test_a_ratio_that_may_be_anything_has_no_end() -> None:
+    lo, hi = interval.ratio_of_shares([0.5, 0.5], [10, 2], [0.1, 0.5], [10, 2], 0.99)
+    assert 0.5 < lo[0] < 1
+    assert lo[1] == 0
+    assert (hi == np.inf).all()
+    told = {"y": [1] * 13 + [0] * 37 + [1] + [0] * 9, "g": ["a"] * 50 + ["b"] * 10}
+    audit = evenhand.audit(told, prediction="y", group="g", reference="b", confidence=0.99, bootstrap=0)
+    assert "0.382 to ∞" in audit.measure("disparate_impact").interpretation
+    ratio = next(m for m in audit.to_dict()["attributes"][0]["measures"] if m["id"] == "disparate_impact")
+    assert ratio["ci"] == [pytest.approx(0.382, abs=1e-3), None]
+    assert "the ratio is between 0.00 and 2.62" in audit.to_dict()["verdict"]["sentence"]
+
+
 def test_gaps_carry_these_intervals() -> None:
     columns = people(500, groups=2, seed=2)
     audit = audited(columns, reference="g0", confidence=0.9)

@@ -14,7 +14,9 @@ Number = Floats | float
 _QUARTER = 0.25
 """Of a person: by so much a count may be off by being whole, without an end failing more than 3 % of the time."""
 _FARTHEST, _HALVINGS = 35.0, 36
-"""The logarithm of a ratio lies between ± the one, and is known to 1e-9 after the other."""
+"""The logarithm of a ratio is looked for between ± the one, and is known to 1e-9 after the other."""
+_AT_THE_END = 1e-6
+"""Found so near to where it was looked for, it is further away: no ratio is too large, or too small, to be possible."""
 
 
 def z_value(confidence: Number) -> Floats:
@@ -103,7 +105,7 @@ def ratio_of_shares(a: Number, n_a: Number, b: Number, n_b: Number, confidence: 
 
     The plain score interval (Koopman 1984) misses on one side more often than on the other where groups differ in size
     and rates are near 0 or 1. The correction evens that out, and a quarter of a person keeps what is left of it by
-    counts being whole (Laud 2017). Undefined where b is 0.
+    counts being whole (Laud 2017). Undefined where b is 0; without an upper end where so few people allow any ratio.
 
     >>> lo, hi = ratio_of_shares(0.775, 40, 0.97, 2000)
     >>> round(float(lo), 3), round(float(hi), 3)
@@ -111,7 +113,8 @@ def ratio_of_shares(a: Number, n_a: Number, b: Number, n_b: Number, confidence: 
     """
     a, b, n_a, n_b = (np.asarray(x, np.float64) for x in (a, b, n_a, n_b))
     z = z_value(confidence)
-    lo, hi = np.exp(_log_ratio_at(np.stack(np.broadcast_arrays(z, -z, a, b, n_a, n_b)[:2]), a, n_a, b, n_b))
+    ends = _log_ratio_at(np.stack(np.broadcast_arrays(z, -z, a, b, n_a, n_b)[:2]), a, n_a, b, n_b)
+    lo, hi = np.where(np.abs(ends) < _FARTHEST - _AT_THE_END, np.exp(ends), np.where(ends > 0, np.inf, 0.0))
     known = np.isfinite(a) & (b > 0)
     return np.where(known, np.where(a > 0, lo, 0.0), np.nan), np.where(known, hi, np.nan)
 

@@ -181,7 +181,7 @@ def standardised(strata: Strata, people: Floats, confidence: float) -> Pooled:
         rate = float(share @ p)
         plain = rate * (1 - rate)
         own = np.where(whole > 1, p * (1 - p) / np.maximum(whole - 1, 1.0), plain)
-        few = min(part.sum(), (whole - part).sum())
+        few = kish * min(rate, 1 - rate)
         spread = (few * float(share**2 @ own) + FEW * plain / kish) / (few + FEW)
         rates.append(rate)
         known.append(plain / spread if spread > 0 else kish)

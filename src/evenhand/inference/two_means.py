@@ -11,6 +11,8 @@ from evenhand.tables.arrays import Bools, Floats, Pair
 from evenhand.tables.table import Table
 
 _EVENLY = (np.arange(999) + 0.5) / 999
+_ENOUGH = 20.0
+"""So many people on either side tell how much a number varies that is mostly on which side they are."""
 
 
 @dataclass(frozen=True)
@@ -49,28 +51,43 @@ class MeanDifference:
         return null_of(size, sizes, "Welch's t", confidence, p_value=p)
 
 
-def mean_difference(table: Table, groups: tuple[Bools, Bools], value: Floats) -> MeanDifference:
+def mean_difference(
+    table: Table, groups: tuple[Bools, Bools], value: Floats, side: Bools | None = None
+) -> MeanDifference:
     """Of a number that each cell of a table has, between the people of two groups.
 
     Linearised: with sampling weights Σw²(x − mean)²/(Σw)²; of clusters the squares of what each adds to the difference.
+    Where the number is mostly on which `side` people are (their outcome), and few or none of a group are on one of the
+    two, they do not tell how much it varies: it is drawn up to the variance among all people of both.
     """
     mass = np.asarray(table.mass, np.float64)
     means = tuple(float(np.average(value[own], weights=mass[own])) for own in groups)
     away = [mass[own] * (value[own] - mean) / mass[own].sum() for own, mean in zip(groups, means, strict=True)]
-    of = _by_cluster if table.clustered else _by_row
-    variance, free = of(table, groups, away)
+    variance, free = _by_row(table, groups, away, value, side)
+    if table.clustered:
+        single, (variance, free) = variance, _by_cluster(table, groups, away)
+        variance = variance if side is None else np.fmax(variance, single)
     return MeanDifference((means[0], means[1]), float(np.sqrt(variance)), float(free))
 
 
-def _by_row(table: Table, groups: tuple[Bools, Bools], away: list[Floats]) -> tuple[float, float]:
+def _by_row(
+    table: Table, groups: tuple[Bools, Bools], away: list[Floats], value: Floats, side: Bools | None
+) -> tuple[float, float]:
     mass = np.asarray(table.mass, np.float64)
     squares = np.asarray(table.n if table.weight2 is None else table.weight2, np.float64)
+    both = groups[0] | groups[1]
+    overall = np.average((value[both] - np.average(value[both], weights=mass[both])) ** 2, weights=mass[both])
     parts = []
     for own, each in zip(groups, away, strict=True):
         n = mass[own].sum() ** 2 / squares[own].sum()
         if n <= 1 + 1e-9:
             return np.nan, 0.0
-        parts.append((n, (squares[own] * (each / mass[own]) ** 2).sum() * n / (n - 1)))
+        own_variance = (squares[own] * (each / mass[own]) ** 2).sum() * n / (n - 1)
+        if side is not None:
+            share = mass[own & side].sum() / mass[own].sum()
+            doubt = max(1 - n * min(share, 1 - share) / _ENOUGH, 0.0)
+            own_variance += doubt * max(overall / n - own_variance, 0.0)
+        parts.append((n, own_variance))
     n, variance = np.array(parts).T
     whole = float(variance.sum())
     return whole, whole**2 / float((variance**2 / (n - 1)).sum()) if whole > 0 else float(n.sum() - 2)

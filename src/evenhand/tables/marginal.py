@@ -14,8 +14,9 @@ from evenhand.tables.table import _ARRAYS, Table
 
 
 def by_attributes(table: Table, names: Sequence[str]) -> Table:
-    """The table that counting by these attributes alone gives: whoever has none of them is left out,
-    unless people of unknown group are kept.
+    """The table that counting by these attributes alone gives.
+
+    Whoever has none of them is left out, unless the table keeps people without a group.
 
     >>> import evenhand
     >>> people = {"d": [1, 0, 1], "sex": ["f", "m", "m"], "dept": ["a", "a", "b"]}

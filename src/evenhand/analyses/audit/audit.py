@@ -278,13 +278,13 @@ def _within(
         measures = chosen[a.name] if isinstance(chosen, Mapping) else chosen
         measures = tolerating(measures, options.tolerance)
         grouping = table.grouping(a.name)
-        alone = {g.name for g in a.groups} <= {a.reference, *a.excluded}
+        alone = len(a.groups) - len(a.excluded) < 2
         found.append(
-            None
-            if alone
-            else compared_within(whole, table, grouping, a.reference, measures, a.measures, options, rng, a.excluded)
-        )
-    refuse_empty([w for w in found if w is not None])
+            None if alone else compared_within(
+                whole, table, grouping, a.reference, measures, a.measures, options, rng, a.excluded, a.rule == HIGHEST
+            )
+        )  # fmt: skip
+    refuse_empty([one for one in found if one is not None])
     return [replace(a, within=w) for a, w in zip(attributes, found, strict=True)]
 
 
@@ -317,7 +317,7 @@ def _audited(
     _check_choice(ref, options)
     ref = ref._replace(place=own.groups.index(grouping.groups[ref.place]))
     attribute = audit_attribute(some, own, ref, measures, options, random, tell, table)
-    attribute = with_unknown(attribute, some, own, options, random)
+    attribute = with_unknown(attribute, some, own, options, random, bool(unfit))
     notes += _about_choice(ref, own, attribute, options)
     if table.noise is not None:
         attribute = settled(attribute, some, own, options.threshold, measures)

@@ -351,6 +351,7 @@ def judged(m: Measure, gap: Gap, text: str, confidence: float, sized: bool = Fal
     elif not sized:
         text += f", a gap of {gap.value:.3f}" if gap.signed is None else f", a difference of {gap.signed:+.3f}"
     ends = "" if gap.ci is None else f" ({100 * confidence:g}% interval {gap.ci[0]:.3f} to {gap.ci[1]:.3f})"
+    ends = ends.replace("inf)", "∞)")
     return f"{text}{ends}; {verdict(gap, tolerance)}."
 
 

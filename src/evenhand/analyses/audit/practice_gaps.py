@@ -225,12 +225,11 @@ def _residual(m: PracticeMeasure, about: Compared, base: Mapping[str, Gap], span
     spread = _spread(_unit(whole) - whole.label, np.asarray(whole.mass, np.float64))
     if spread == 0:
         return _undefined(m, about, "because the score is the outcome")
-    value = _unit(table) - table.label
     value, found = 100 * (_unit(table) - table.label) / spread, []
     for g in about.pairs():
         names = about.names(g)
         inside = (about.grouping.codes == g, about.grouping.codes == about.reference)
-        apart = mean_difference(table, inside, value)
+        apart = mean_difference(table, inside, value, table.label)
         if apart.free <= 0:
             found.append(undefined_gap(m, *names, "because a group of one shows no spread"))
             continue

@@ -40,7 +40,7 @@ def gaps(
     bins = counts.bins or (None,) * len(measure.components)
     components = measure.components or tuple(b.name for b in counts.bins)
     each, whole, method = _intervals(measure, profile, reference, confidence)
-    plain = whole if chosen and _of_selection(measure) else None
+    plain = whole if chosen and of_selection(measure) else None
     if plain is not None:
         whole = _against_chosen(measure, profile, reference, confidence)
         method += ", against the highest of all"
@@ -95,7 +95,7 @@ def _intervals(
     return together, (least, most), "exact limits together, Newcombe alone"
 
 
-def _of_selection(m: RateMeasure) -> bool:
+def of_selection(m: RateMeasure) -> bool:
     """Whether it compares selection rates alone, by which the highest group is chosen."""
     return m.components == ("selection_rate",)
 

@@ -18,9 +18,10 @@ import numpy as np
 from evenhand.analyses.audit.attribute import AttributeAudit, is_spanning, ordinary_of
 from evenhand.analyses.audit.gaps import Gap, RateGap
 from evenhand.analyses.audit.groups import GroupSummary
-from evenhand.analyses.audit.rate_gaps import gaps
+from evenhand.analyses.audit.rate_gaps import gaps, of_selection
 from evenhand.analyses.audit.unknown import Bounds, Decided, GapBounds, Unknown, crosses
 from evenhand.analyses.options import Options
+from evenhand.analyses.reference import HIGHEST
 from evenhand.errors import shown
 from evenhand.inference import interval
 from evenhand.measures.rates import RATES, share, trials
@@ -40,18 +41,27 @@ _RATIOS = {"fnr/fpr": ("fnr", "fpr")}
 
 
 def with_unknown(
-    audited: AttributeAudit, table: Table, grouping: Grouping, options: Options, rng: np.random.Generator
+    audited: AttributeAudit,
+    table: Table,
+    grouping: Grouping,
+    options: Options,
+    rng: np.random.Generator,
+    aside: bool = False,
 ) -> AttributeAudit:
-    """The audit of an attribute with what its unknown people could change, if the table has kept them."""
+    """The audit of an attribute with what its unknown people could change, if the table has kept them.
+
+    `aside` says that there are other groups, which are not compared: the unknown may belong to these too.
+    """
     if not table.provenance.unknown:
         return audited
-    people = _People(table, grouping, options, deepcopy(rng))
+    people = _People(table, grouping, options, deepcopy(rng), len(grouping.groups) > 2 or aside)
     because = _hidden(table, grouping)
     found = Unknown(*_counted(table, grouping, options.threshold), {}, (), because)
     if because is None:
         place = grouping.groups.index
         reference = place(audited.reference)
-        measured = tuple(_bounds_of(people, gap, place(gap.group), reference) for gap in audited.measures)
+        chosen_of = len(grouping.groups) if audited.rule == HIGHEST else 2
+        measured = tuple(_bounds_of(people, gap, place(gap.group), reference, chosen_of) for gap in audited.measures)
         rates = {g.name: people.rates_of(i, g) for i, g in enumerate(audited.groups)}
         found = replace(found, rates=rates, measures=measured)
     return replace(audited, unknown=found)
@@ -92,6 +102,8 @@ class _People:
     grouping: Grouping
     options: Options
     rng: np.random.Generator
+    several: bool
+    """Whether there are more groups than the two of a comparison."""
 
     @cached_property
     def _whole(self) -> tuple[Counts, Bools]:
@@ -235,14 +247,20 @@ def _raises(m: RateMeasure, counts: Counts) -> Ints:
     return _cells(component, counts)
 
 
-def _bounds_of(people: _People, gap: Gap, group: int, reference: int) -> GapBounds:
-    """What the unknown could make of a gap."""
+def _bounds_of(people: _People, gap: Gap, group: int, reference: int, chosen_of: int) -> GapBounds:
+    """What the unknown could make of a gap.
+
+    If the reference was chosen as the highest of so many groups, intervals of selection rates hold for all of them.
+    """
     of = partial(GapBounds, id=gap.id, group=gap.group, reference=gap.reference)
     if gap.undefined:
         return of(np.nan, undefined=gap.undefined)
     m, bounds, ci = gap.measure, None, None
     if isinstance(m, RateMeasure) and _one_number(m):
-        bounds, ci = people.bounds(m, group, reference, people.options.confidence)
+        level = people.options.confidence
+        if of_selection(m):
+            level = interval.together(level, chosen_of - 1)
+        bounds, ci = people.bounds(m, group, reference, level)
     elif isinstance(m, RateMeasure) and m.other is None and m.components:
         bounds, ci = _largest(people, m, group, reference)
     elif gap.id == "delta_dp_c":
@@ -295,9 +313,8 @@ def _of_means(people: _People, group: int, reference: int) -> tuple[Pair, Pair |
         return np.repeat(unit[cells], table.n[cells])
 
     mine, theirs, unknown = values(codes == group), values(codes == reference), values(codes < 0)
-    several = len(people.grouping.groups) > 2
-    up = _with(mine, theirs, *largest_mean_gap(mine, theirs, unknown, several))
-    down = _with(theirs, mine, *largest_mean_gap(theirs, mine, unknown, several))
+    up = _with(mine, theirs, *largest_mean_gap(mine, theirs, unknown, people.several))
+    down = _with(theirs, mine, *largest_mean_gap(theirs, mine, unknown, people.several))
     bounds = -float(down[0].mean() - down[1].mean()), float(up[0].mean() - up[1].mean())
     if table.clustered:
         return bounds, None

@@ -193,13 +193,16 @@ def in_points(measure: Measure) -> bool:
 
 def _span(measure: Measure, m: Mapping[str, Any]) -> str | None:
     """Both ends of the interval, of a ratio as the lower rate over the higher."""
-    if m["ci"] is None or None in m["ci"]:
+    if m["ci"] is None:
         return None
     low, high = m["ci"]
     if measure.scale == "ratio":
+        high = math.inf if high is None else high
         if m["value"] > 1:
             low, high = 1 / high, 1 / low if low > 0 else math.inf
-        return f"{number(low, digits=2)} and {number(high, digits=2)}" if math.isfinite(high) else None
+        return f"{number(low, digits=2)} and {number(high, digits=2) if math.isfinite(high) else '∞'}"
+    if None in m["ci"]:
+        return None
     if measure.signed and m["signed"] is not None and m["signed"] < 0:
         low, high = -high, -low
     if in_points(measure):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from evenhand.analyses.audit.evidence import with_choice
 from evenhand.analyses.audit.gaps import Gap, RateGap
 from evenhand.analyses.audit.score_pairs import MANY_SCORED
 from evenhand.analyses.audit.within_rates import PooledRate, counted, pooled_rate, rates_of
@@ -77,11 +78,12 @@ def compared_within(
     gaps: Sequence[Gap],
     options: Options,
     rng: np.random.Generator,
-    aside: Collection[str] = (),
+    excluded: Collection[str] = (),
+    chosen: bool = False,
 ) -> Within:
     """The groups of one attribute within strata; `crude` is the table without strata, `gaps` what it shows.
 
-    Groups that stand `aside` are counted and not compared.
+    Groups that are `excluded` are shown and not compared. `chosen` says that the reference is what it is by its rate.
     """
     names = [a.name for a in whole.attributes if a.name in (*grouping.attributes, *options.within)]
     table, without = _known(by_attributes(whole, names), crude, grouping)
@@ -96,12 +98,13 @@ def compared_within(
     decisions = _decisions(table, groups, strata, options.threshold)
     rates = [rate for rate in rates_of(measures) if table.label is not None or rate == "selection_rate"]
     r = grouping.groups.index(reference)
-    pairs = [(g, r) for g, name in enumerate(grouping.groups) if g != r and name not in aside]
+    pairs = [(g, r) for g, name in enumerate(grouping.groups) if g != r and name not in excluded]
+    chosen_of = len(pairs) + 1 if chosen else 2
     crudes = {(g.id, g.group): g for g in gaps}
     pooled = tuple(
         pooled_rate(
             decisions, rate, pair, (grouping.groups[pair[0]], reference), strata.groups,
-            _crude(gaps, rate, grouping.groups[pair[0]]), options.confidence,
+            _crude(gaps, rate, grouping.groups[pair[0]]), options.confidence, chosen_of,
         )
         for pair in pairs for rate in rates
     )  # fmt: skip
@@ -118,10 +121,12 @@ def compared_within(
                 gap = crudes.get((id_, group))
                 return None if gap is None or gap.undefined else gap.value if gap.signed is None else gap.signed
 
-            scores += [] if two is None else pooled_scores(scored, two, crude_of, options, random)
+            found = [] if two is None else pooled_scores(scored, two, crude_of, options, random)
+            scores += [replace(one, gap=with_choice(one.gap, chosen_of)) for one in found]
     return Within(
         tuple(options.within), grouping.groups, _strata(decisions, strata, rates),
-        _lacking(decisions, groups, strata, aside), without, pooled, tuple(scores),
+        _lacking(decisions, groups, strata, excluded),
+        without, pooled, tuple(scores),
     )  # fmt: skip
 
 
@@ -210,11 +215,11 @@ def _strata(decisions: Floats, strata: Grouping, rates: Sequence[str]) -> tuple[
 
 
 def _lacking(
-    decisions: Floats, groups: Grouping, strata: Grouping, aside: Collection[str]
+    decisions: Floats, groups: Grouping, strata: Grouping, excluded: Collection[str]
 ) -> dict[str, tuple[str, ...]]:
     """Strata without some group that is compared, and which."""
-    compared = ~np.isin(groups.groups, [*aside])
-    nobody = (decisions.sum((1, 3)) == 0) & compared
+    people = decisions.sum((1, 3))
+    people[:, [name in excluded for name in groups.groups]] = np.inf
     return {
         strata.groups[k]: tuple(groups.groups[g] for g in np.flatnonzero(nobody[k]).tolist())
         for k in np.flatnonzero(nobody.any(1)).tolist()

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from evenhand.inference.highest import times
+from evenhand.inference.interval import together
 from evenhand.inference.significance import TestResult
 from evenhand.inference.stratified_rates import (
     Homogeneity,
@@ -54,11 +56,13 @@ class PooledRate:
     """Conditional demographic disparity."""
     disparities: tuple[float, ...] = ()
     """That of each stratum, NaN where nobody is selected or nobody is not."""
+    choices: float = 1.0
+    """How many comparisons could have been this one, because its reference was chosen as the highest."""
 
     @property
     def p_value(self) -> float | None:
         """The exact one, if there is one."""
-        return self.tests[-1].p_value if self.tests else None
+        return min(self.tests[-1].p_value * self.choices, 1.0) if self.tests else None
 
     @property
     def reversed(self) -> bool:
@@ -90,8 +94,13 @@ def pooled_rate(
     strata: Sequence[str],
     crude: float | None,
     confidence: float,
+    chosen_of: int = 2,
 ) -> PooledRate:
-    """One rate of a group and its reference, pooled over strata."""
+    """One rate of a group and its reference, pooled over strata.
+
+    If the reference was chosen as the highest of so many groups, intervals of selection rates are those that hold
+    together for all that could have been it, as those of an audit without strata do.
+    """
     part, whole = counted(decisions, rate)
     g, r = pair
     s = Strata(part[:, g], whole[:, g], part[:, r], whole[:, r])
@@ -103,6 +112,8 @@ def pooled_rate(
         because = f"because no stratum has {which} of both groups"
         return PooledRate(rate, *names, crude, differences, lacking, 0.0, because)
     everybody = whole.sum(1)
+    if rate == "selection_rate":
+        confidence = together(confidence, chosen_of - 1)
     test, exact = association(s)
     disparity, disparities = _disparity(decisions, g, confidence) if rate == "selection_rate" else (None, ())
     return PooledRate(
@@ -115,6 +126,7 @@ def pooled_rate(
         standardised=tuple(standardised(s, people, confidence) for people in (everybody, s.n, s.m)),
         disparity=disparity,
         disparities=disparities,
+        choices=times(chosen_of),
     )  # fmt: skip
 
 
