@@ -218,8 +218,7 @@ def _lacking(
     decisions: Floats, groups: Grouping, strata: Grouping, excluded: Collection[str]
 ) -> dict[str, tuple[str, ...]]:
     """Strata without some group that is compared, and which."""
-    people = decisions.sum((1, 3))
-    people[:, [name in excluded for name in groups.groups]] = np.inf
+    nobody = (decisions.sum((1, 3)) == 0) & ~np.isin(groups.groups, [*excluded])
     return {
         strata.groups[k]: tuple(groups.groups[g] for g in np.flatnonzero(nobody[k]).tolist())
         for k in np.flatnonzero(nobody.any(1)).tolist()
