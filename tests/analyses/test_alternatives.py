@@ -145,7 +145,8 @@ def test_the_same_seed_gives_the_same_document_and_the_command_repeats_it(tmp_pa
     for how in (
         {},
         {"baseline": "s1", "attribute": "g", "selection_share": 0.4, "rng": 3},
-        {"threshold": [0.4, 0.5, 0.6]},
+        {"threshold": [0.4, "median", 0.6]},
+        {"threshold": None, "top": "10%"},
     ):
         found = evenhand.alternatives(
             str(file), score=["s0", "s1", "s2"], **{**COLUMNS, "fairness": "disparate_impact", "bootstrap": 200, **how}

@@ -259,7 +259,7 @@ def checked_axes(performance: Any = None, fairness: Any = None, has_label: bool 
     fairness = FAIRNESS[0 if has_label else 1] if fairness is None else fairness
     measure = find(fairness) if isinstance(fairness, str) else None
     if measure is None or isinstance(measure, PracticeMeasure):
-        raise unknown("fairness must be a measure, not", fairness, MEASURES, 40)
+        raise unknown("fairness must be a measure that models are compared by, not", fairness, MEASURES, 40)
     return Axes(PERFORMANCES[performance], measure)
 
 

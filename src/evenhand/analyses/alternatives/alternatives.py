@@ -193,6 +193,7 @@ def _of_scores(
             "reference_members": setting.reference_members,
             "groups": list(found.groups),
             "thresholds": {n: o.threshold for n, o in zip(setting.names, setting.options, strict=True)},
+            "cutoffs": {n: str(o.cutoff) for n, o in zip(setting.names, setting.options, strict=True) if o.cutoff},
             "exclude_below": options.exclude_below,
             "selection_share": None if common.split else common.share,
             "split": list(common.split) if common.split else None,

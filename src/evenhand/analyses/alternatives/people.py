@@ -17,7 +17,7 @@ from evenhand.errors import DataError, UsageError, listed, shown, unknown
 from evenhand.inference.held_out import divided
 from evenhand.ingest.resolve import as_counts
 from evenhand.ingest.roles import Roles
-from evenhand.measures.registry import Measure, RateMeasure, ScoreMeasure
+from evenhand.measures.registry import Measure, ScoreMeasure
 from evenhand.tables.joint import JointTable
 from evenhand.tables.table import Table
 
@@ -26,10 +26,11 @@ ONE = "an alternative needs another model: name two or more scores, the one in u
 
 def checked_fairness(m: Measure) -> None:
     """Refuse a measure by which no reduction can be confirmed."""
-    if isinstance(m, RateMeasure) or (isinstance(m, ScoreMeasure) and m.view is None):
-        return
-    why = "bins of few people overstate it" if isinstance(m, ScoreMeasure) else "it has no paired interval"
-    raise UsageError(f"that {m.id} became smaller cannot be confirmed ({why}): take another measure for fairness")
+    if isinstance(m, ScoreMeasure) and m.view is not None:
+        raise UsageError(
+            f"that {m.id} became smaller cannot be confirmed (bins of few people overstate it): take another measure "
+            "for fairness"
+        )
 
 
 def counted(data: Any, roles: Roles, options: Options, said: Asked) -> JointTable:

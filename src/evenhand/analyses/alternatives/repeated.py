@@ -45,8 +45,11 @@ def _people(document: Document) -> Iterator[str]:
             yield from (f"--{column}", data[column])
     if document["baseline"] != names[0]:
         yield from ("--baseline", document["baseline"])
-    cuts = [options["thresholds"][name] for name in names]
-    yield from ("--threshold", numbers(*(cuts if len(set(cuts)) > 1 else cuts[:1])))
+    cuts = [options["cutoffs"].get(name) or numbers(options["thresholds"][name]) for name in names]
+    if cuts[0].startswith("top "):  # which is one for all scores
+        yield from ("--top", cuts[0].removeprefix("top "))
+    else:
+        yield from ("--threshold", ",".join(cuts if len(set(cuts)) > 1 else cuts[:1]))
     yield from ("--performance", options["performance"], "--fairness", options["fairness"])
     if len(data["group"]) > 1:
         yield from ("--attribute", listed(options["columns"]))

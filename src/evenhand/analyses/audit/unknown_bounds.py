@@ -69,8 +69,6 @@ def with_unknown(
 
 def _hidden(table: Table, grouping: Grouping) -> str | None:
     """Why the unknown people of a table are not all there, or not known."""
-    if table.noise is not None:
-        return "because the counts hold noise"
     if table.provenance.below is not None:
         return "because people were withheld or put together when the table was suppressed"
     gone = [(why, n) for why, n in table.left_out.items() if why.startswith("without a group")]

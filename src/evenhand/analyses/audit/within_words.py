@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from evenhand.analyses.audit.wording import measure_of
 from evenhand.errors import listed, shown, shown_name
 from evenhand.measures.measure import SLACK
 from evenhand.measures.rates import RATES
@@ -63,8 +64,6 @@ def in_verdict(within: dict[str, Any], worst: dict[str, str] | None) -> str:
     """The sentence that a verdict ends with: about the rate or the measure that it names, else about selection."""
     if worst is None:
         return str(next((one["interpretation"] for one in within["rates"]), ""))
-    from evenhand.analyses.audit.wording import measure_of
-
     rates = getattr(measure_of({"id": worst["measure"]}), "components", ()) or ("selection_rate",)
     scores = [one for one in within["scores"] if (one["id"], one["group"]) == (worst["measure"], worst["group"])]
     pooled = {one["rate"]: one for one in within["rates"] if one["group"] == worst["group"]}
