@@ -15,7 +15,7 @@ from click.types import StringParamType
 
 import evenhand
 from evenhand.cli import COMMANDS, PLACES, cli, main
-from evenhand.cli.files import Read, Written
+from evenhand.cli.files import MAPPED, Read, Written
 from evenhand.files.paths import write_text
 
 UNIX = pytest.mark.skipif(sys.platform == "win32", reason="needs links, pipes and modes of Unix")
@@ -128,11 +128,11 @@ NAME_NO_FILE = {
     "across_classes", "across_groups", "along", "attribute", "author", "average", "bands", "bandwidth", "baseline",
     "categories", "cells", "class_weights", "classes_matter", "cluster", "columns", "compare", "confounding", "cost",
     "cut", "date", "decimal", "delimiter", "dev_fairness", "dev_performance", "edges", "encoding", "every", "exclude",
-    "exclude_below", "fairness", "fairness_floor", "favorable", "favorable_prediction", "features", "focus", "folder",
-    "group", "group_probability", "groups", "groups_matter", "ids", "init", "keep_threshold", "label", "logit", "loss",
-    "lower_is_better", "margins", "measures", "method", "metric", "n", "normalize", "numbers", "organisation",
-    "performance", "performance_floor", "positive", "prediction", "priority", "proxy_cell", "reference", "require",
-    "runs", "scale", "score", "score_range", "settings", "sheet", "small_groups", "source", "split", "text",
+    "exclude_below", "facts", "fairness", "fairness_floor", "favorable", "favorable_prediction", "features", "focus",
+    "folder", "group", "group_probability", "groups", "groups_matter", "ids", "init", "keep_threshold", "label",
+    "logit", "loss", "lower_is_better", "margins", "measures", "method", "metric", "n", "normalize", "numbers",
+    "organisation", "performance", "performance_floor", "positive", "prediction", "priority", "proxy_cell", "reference",
+    "require", "runs", "scale", "score", "score_range", "settings", "sheet", "small_groups", "source", "split", "text",
     "thousands", "threshold", "time", "title", "tolerance", "top", "trust", "undefined", "unit", "utopia", "weight",
     "weights", "where", "which", "why", "within",
 }  # fmt: skip
@@ -166,6 +166,7 @@ def test_no_output_is_an_input(name: str, command: click.Command, capsys: pytest
             value = (
                 "a.table" if param is read else "people.csv" if param in reads else "other" if param in writes else "0"
             )
+            value = f"x={value}" if param.type is MAPPED else value
             words += [value] if isinstance(param, click.Argument) else [param.opts[0], value]
         words += ["hard.out"] if isinstance(write, click.Argument) else [write.opts[0], "hard.out"]
         said = refused(words, capsys)

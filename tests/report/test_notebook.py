@@ -16,6 +16,7 @@ import pytest
 import evenhand
 from conftest import jobs, people
 from evenhand.analyses.planning.catalogue import catalogue
+from evenhand.analyses.profiles.profiles import profiles
 from evenhand.report.result import Result
 
 FAST: dict[str, Any] = {"bootstrap": 0, "permutations": 0}
@@ -73,6 +74,7 @@ MAKERS: dict[str, Callable[[Path], Any]] = {
     "TableInfo": lambda _: evenhand.table_info(evenhand.tabulate(ROWS, **SCORED)),
     "Experiment": _experiment,
     "Catalogue": lambda _: catalogue(["abcc"]),
+    "Profiles": lambda _: profiles(["nyc-ll144"]),
     "Proposal": lambda _: evenhand.propose(ROWS),
     "Reproduction": lambda _: evenhand.reproduce("becker-table-1"),
 }

@@ -6,7 +6,7 @@ import os
 from dataclasses import replace
 from typing import Any
 
-from evenhand.cli.files import READ
+from evenhand.cli.files import MAPPED, ONE_FILE, READ
 from evenhand.cli.options import (
     BY_NAME,
     CLASSES,
@@ -60,12 +60,13 @@ def demo(**options: Any) -> None:
 @under("Inference")
 @under(
     "Rule",
-    option("--profile", metavar="NAME[@DATE]|FILE", help="The options and tables of a rule (evenhand profiles)."),
+    option("--profile", metavar="NAME[@DATE]|FILE", type=ONE_FILE,
+           help="The options and tables of a rule (evenhand profiles)."),
     option("--fact", "facts", metavar="ID=TEXT", multiple=True, callback=BY_NAME,
            help="Something that the rule wants stated."),
     option("--population", metavar="FILE", type=READ,
            help="A TOML file of shares of a population: a table for each column, group = share."),
-    option("--map", metavar="COL=FILE", multiple=True, callback=BY_NAME,
+    option("--map", metavar="COL=FILE", type=MAPPED, multiple=True, callback=BY_NAME,
            help="A TOML file with a line for each value of a group column: value = \"name\"."),
 )  # fmt: skip
 @under(

@@ -1,7 +1,7 @@
 """Options that name files. What a command writes is never what it reads, by whatever name; this is checked here.
 
-An option or argument that names a file says so by its type: READ, ONE_FILE, PERIODS, MODEL and FOLDER
-are read, WRITTEN and SHOWN are written. `_Command` of `options.py` calls `check_places` before any work.
+An option or argument that names a file says so by its type: READ, ONE_FILE, PERIODS, MODEL, FOLDER and
+MAPPED are read, WRITTEN and SHOWN are written. `_Command` of `options.py` calls `check_places` before any work.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ STANDARD_OUTPUT = "-"
 class Read(StringParamType):
     """What names files that are read, or may do so; `files` finds them, given all options."""
 
-    def __init__(self, files: Callable[[str, Mapping[str, Any]], Iterable[str]]) -> None:
+    def __init__(self, files: Callable[[Any, Mapping[str, Any]], Iterable[str]]) -> None:
         self.files = files
 
 
@@ -63,6 +63,11 @@ def _model(given: str, options: Mapping[str, Any]) -> list[str]:
     return [*_data(given, options), *filter(os.path.isfile, (f"{place}.py", f"{place}/__init__.py"))]
 
 
+def _mapped(given: Mapping[str, str], options: Mapping[str, Any]) -> list[str]:
+    """The files of COL=FILE."""
+    return [*given.values()]
+
+
 def _folder(given: str, options: Mapping[str, Any]) -> list[str]:
     """All files of a folder of data sets; what is a file is refused later, and not overwritten before."""
     place = as_path(given)
@@ -70,7 +75,7 @@ def _folder(given: str, options: Mapping[str, Any]) -> list[str]:
 
 
 READ, ONE_FILE = Read(_data), Read(_itself)
-PERIODS, MODEL, FOLDER = Read(_periods), Read(_model), Read(_folder)
+PERIODS, MODEL, FOLDER, MAPPED = Read(_periods), Read(_model), Read(_folder), Read(_mapped)
 WRITTEN, SHOWN = Written(), Written(or_standard_output=True)
 
 

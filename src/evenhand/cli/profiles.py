@@ -6,12 +6,13 @@ from typing import Any
 
 import click
 
+from evenhand.cli.files import ONE_FILE
 from evenhand.cli.options import command, under
 from evenhand.cli.output import wanted, write
 
 
 @command()
-@click.argument("names", nargs=-1, metavar="[NAME[@DATE]|FILE]…")
+@click.argument("names", nargs=-1, type=ONE_FILE, metavar="[NAME[@DATE]|FILE]…")
 @under("Output", "markdown", "json")
 def profiles(names: tuple[str, ...], **options: Any) -> None:
     """List the profiles of rules: source, date, and what they do not cover; or show those of these NAMES."""

@@ -23,7 +23,7 @@ def least_highest(selected: Sequence[float], people: Sequence[float], rejected: 
     They are shared out as water fills a vessel: every rate above a level is brought down to it. People are whole.
 
     >>> least_highest([30, 20], [50, 40], 30)
-    0.42857142857142855
+    0.4166666666666667
     """
     s, n = (np.asarray(values, np.float64) for values in (selected, people))
     low, high = 0.0, float((s / n).max())
@@ -79,7 +79,7 @@ def largest_mean_gap(group: Floats, reference: Floats, unknown: Floats, others: 
     belong to neither; then each takes as many as move its own mean, unless they would take the same people.
 
     >>> [values.tolist() for values in largest_mean_gap(np.r_[.5], np.r_[.5], np.r_[.2, .9, .6], False)]
-    [[0.9], [0.2, 0.6]]
+    [[0.9, 0.6], [0.2]]
     """
     up = np.sort(unknown)
     down, count = up[::-1], np.arange(len(up) + 1)

@@ -23,7 +23,7 @@ def with_names(table: Table, names: Names) -> Table:
     >>> people = {"d": [1, 0, 1], "race": [1, 2, 9]}
     >>> table = evenhand.tabulate(people, prediction="d", group="race", missing="bounds")
     >>> with_names(table, {"race": {"1": "White", "2": "Asian", "9": ""}})
-    Table: 3 rows in 3 cells; decision 'd' (favourable 1); race: Asian 1, White 1
+    Table: 3 rows in 3 cells; prediction 'd'; race: Asian 1, White 1
     """
     if not names:
         return table

@@ -27,7 +27,7 @@ class Category:
     def place(self, group: str) -> int | None:
         """Which of the groups of the rule that is.
 
-        >>> Category("sex", ("sex",), {"Male": ("m",), "Female": ("f",)}).place("FEMALE (all)")
+        >>> Category("sex", ("sex",), {"Male": ("m",), "Female": ("f",)}).place("FEMALE")
         1
         """
         known = (
