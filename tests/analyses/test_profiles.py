@@ -10,6 +10,7 @@ from scipy import stats
 
 import evenhand
 from conftest import called, check_schema
+from evenhand.analyses.profiles.profile import Category
 from evenhand.analyses.profiles.profile_file import read_profile
 from evenhand.analyses.profiles.shipped import profile_named, shipped
 from evenhand.errors import UsageError
@@ -292,6 +293,21 @@ def test_adverse_impact_is_pooled_over_strata(people):
     assert f"not in this table: {unknown:,}." in table(document, "Selection by sex")["notes"][0]
 
 
+def test_people_of_unknown_category_are_counted_for_each_table(people):
+    made = evenhand.audit(people, prediction="hired", **{**NYC, "profile": "adverse-impact"}, missing="drop").to_dict()
+    for title, columns in (("sex", ["sex"]), ("race", ["race"]), ("sex × race", ["sex", "race"])):
+        unknown = sum(None in row for row in zip(*(people[c] for c in columns), strict=True))
+        assert f"leave out: {unknown}." in table(made, f"Selection by {title}")["notes"][0]
+
+
+def test_p_is_below_what_its_head_says_at_any_confidence():
+    people = {"sex": ["f"] * 100 + ["m"] * 100, "hired": [1] * 40 + [0] * 60 + [1] * 53 + [0] * 47}
+    assert 0.05 < stats.fisher_exact([[40, 60], [53, 47]])[1] < 0.2
+    options = {"prediction": "hired", "group": "sex", "profile": "adverse-impact", **FAST}
+    made = evenhand.audit(people, confidence=0.8, **options).to_dict()
+    assert cells(table(made, "Selection by sex"))["f"]["statistical"] == "no"
+
+
 def test_lending_has_ratios_by_decile(people):
     audit = evenhand.audit(people, score="score", group="sex", missing="drop", reference="Male", threshold=0.6,
                            profile="lending", score_range=(0, 1.2), **FAST)  # fmt: skip
@@ -402,6 +418,9 @@ HEAD = 'name = "a"\ntitle = "A"\ndate = 2026-01-01\nsource = []\nstates = "s"\nn
         (HEAD + '[[table]]\ntitle = "T"\n', "line 8: a table of groups names its columns"),
         (HEAD + '[[table]]\ncolumns = ["people"]\n', "line 7: .*needs title"),
         (HEAD + '[[table]]\ntitle = "By {x}"\ncolumns = ["people"]\n', "line 8: a title may hold {attribute}"),
+        (HEAD + '[[table]]\ntitle = "{attribute:>9}"\ncolumns = ["people"]\n', "line 8: a title may hold {attribute}"),
+        (HEAD + '[[category]]\nname = "sex"\ncolumns = []\n', "line 9: columns holds a word or more"),
+        (HEAD + '[[category]]\nname = "s"\ncolumns = ["s"]\nclosed = true\n', "line 10: .* names its own"),
         (HEAD + '[[table]]\ntitle = "T"\ncolumns = ["people"]\nof = ["age"]\n', "line 10: there is no .*'age'"),
         (HEAD + '[[need]]\nrole = "skore"\nfor = "x"\n', "line 8: role is one of"),
         (HEAD + "[table]\n", "line 7: write \\[\\[table\\]\\]"),
@@ -415,6 +434,11 @@ def test_a_file_with_a_mistake_is_refused_with_its_line(text, message, tmp_path)
     path.write_text(text)
     with pytest.raises(UsageError, match=message):
         read_profile(path)
+
+
+def test_a_category_finds_its_column_however_its_words_are_written():
+    assert Category("sex", ("Sex",)).named("applicant_SEX")
+    assert not Category("sex", ("Sex",)).named("sextant")
 
 
 @pytest.mark.parametrize(
