@@ -300,6 +300,22 @@ def test_people_of_unknown_category_are_counted_for_each_table(people):
         assert f"leave out: {unknown}." in table(made, f"Selection by {title}")["notes"][0]
 
 
+def test_people_made_a_group_of_their_own_are_told(people):
+    made = evenhand.audit(people, prediction="hired", **{**NYC, "profile": "adverse-impact"}, missing="group").to_dict()
+    unknown = sum(s is None or r is None for s, r in zip(people["sex"], people["race"], strict=True))
+    for title, n in (("race", people["race"].count(None)), ("sex × race", unknown)):
+        assert table(made, f"Selection by {title}")["notes"][0].endswith(f"rows of their own, (missing): {n}.")
+
+
+def test_shares_of_several_rows_a_person_are_of_rows(people, tmp_path):
+    path = tmp_path / "mine.toml"
+    path.write_text(HEAD + '[[table]]\ntitle = "T"\ncolumns = ["category", "share"]\n')
+    twice = {**people, "person": np.arange(3000) // 2}
+    options = {"prediction": "hired", "group": "race", "cluster": "person", "missing": "bounds", **FAST}
+    made = cells(table(evenhand.audit(twice, profile=path, **options).to_dict(), "T"))
+    assert made["White"]["share"] == pytest.approx(people["race"].count("White") / 3000)
+
+
 def test_p_is_below_what_its_head_says_at_any_confidence():
     people = {"sex": ["f"] * 100 + ["m"] * 100, "hired": [1] * 40 + [0] * 60 + [1] * 53 + [0] * 47}
     assert 0.05 < stats.fisher_exact([[40, 60], [53, 47]])[1] < 0.2

@@ -10,6 +10,7 @@ from evenhand.errors import shown_name
 from evenhand.measures.measure import SLACK
 from evenhand.measures.unknown_groups import impact_ratio_bounds
 from evenhand.report.format import percent
+from evenhand.tables.cells import MISSING_GROUP
 
 KINDS = ("groups", "deciles", "strata", "shares", "text")
 """What a table has a row for."""
@@ -32,6 +33,9 @@ class Member:
     counted: bool
     """Whether everybody counts once, so that numbers of people follow from rates."""
     everybody: int
+    """Rows, which is what a group has the number of."""
+    clustered: bool
+    """Whether several rows may be of one person, so that who is small was told by persons."""
 
     @property
     def name(self) -> str:
@@ -93,7 +97,7 @@ def selected(group: Mapping[str, Any]) -> int | None:
 
 def _impact_ratio(m: Member) -> Cell:
     if m.excluded:
-        return f"left out ({percent(m.share, digits=1)})"
+        return "left out" if m.clustered else f"left out ({percent(m.share, digits=1)})"
     return 1.0 if m.is_reference else m.of("disparate_impact", "value")
 
 
@@ -167,6 +171,8 @@ def unknown_note(attribute: Mapping[str, Any], data: Mapping[str, Any]) -> str:
     what = shown_name(attribute["name"])
     if (told := attribute["unknown"]) is not None:
         return f"People of unknown {what}, who are not in this table: {told['n']:,}."
+    if own := sum(g["n"] for g in attribute["groups"] if MISSING_GROUP in g["members"]):
+        return f"People of unknown {what}, who are in rows of their own, {MISSING_GROUP}: {own:,}."
     gone = sum(n for reason, n in data["left_out"].items() if reason.startswith("without a group"))
     if data["clusters"] is None:  # rows that another group column keeps are in none of the groups of this one
         gone += max(0, data["rows"] - sum(g["n"] for g in attribute["groups"]))

@@ -73,8 +73,8 @@ def _places(use: Use, attribute: Mapping[str, Any], members: Sequence[str]) -> t
 def members_of(use: Use, attribute: Mapping[str, Any], document: Document, counted: bool) -> list[Member]:
     """The groups of an attribute in the order of the rule."""
     groups = sorted(attribute["groups"], key=lambda g: _places(use, attribute, g["members"]))
-    everybody = document["data"]["clusters"] or document["data"]["rows"]
-    return [Member(attribute, g, counted, everybody) for g in groups]
+    data = document["data"]
+    return [Member(attribute, g, counted, data["rows"], data["clusters"] is not None) for g in groups]
 
 
 def _groups(table: RuleTable, use: Use, document: Document, counted: bool) -> Iterator[dict[str, Any]]:
