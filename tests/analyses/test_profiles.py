@@ -340,6 +340,12 @@ def test_lending_has_ratios_by_decile(people):
     assert cells(approval)["Female"]["smd"] == pytest.approx(smd, rel=1e-9)
 
 
+def test_a_column_that_is_undefined_is_called_as_the_rule_calls_it(people):
+    options = {"score": "score", "threshold": 2, "group": "sex", "missing": "bounds", "profile": "lending", **FAST}
+    made = table(evenhand.audit(people, **options).to_dict(), "Approval by sex, against Male")
+    assert "No AIR: undefined because the selection rate of Male is 0." in made["notes"]
+
+
 def test_lending_needs_a_score(people):
     with pytest.raises(UsageError, match=r"needs the score of people.*for ratios by decile"):
         evenhand.audit(people, prediction="hired", group="sex", missing="drop", profile="lending", **FAST)

@@ -85,7 +85,9 @@ def _groups(table: RuleTable, use: Use, document: Document, counted: bool) -> It
         lacking = {c: why for c, own in cells.items() if (why := _nowhere(own)) is not None}
         heads = {c: _head(c, use, document) for c in table.columns if c not in lacking}
         rows = [list(row) for row in zip(*(cells[c] for c in heads), strict=True)]
-        notes = [f"No {COLUMNS[c].head}: {why}." for c, why in lacking.items() if not c.endswith("_interval")]
+        notes = [
+            f"No {_head(c, use, document)['head']}: {why}." for c, why in lacking.items() if not c.endswith("_interval")
+        ]
         notes = [*_notes(table, attribute, members, document), *notes, *table.notes]
         yield _made(table, attribute, [*heads.values()], rows, notes)
 
