@@ -510,6 +510,14 @@ def test_profiles_are_listed(tmp_path):
     assert "Does not cover" in listing.stdout
 
 
+def test_a_profile_without_a_source_says_so(people, tmp_path):
+    path = tmp_path / "mine.toml"
+    path.write_text(HEAD + '[[table]]\ntitle = "T"\ncolumns = ["category"]\n')
+    assert "Source: not stated\n" in called("profiles", str(path)).stdout
+    audit = evenhand.audit(people, prediction="hired", group="dept", profile=path, **FAST)
+    assert "Source: not stated." in audit.to_markdown()
+
+
 def test_profiles_of_the_package_are_read_as_files_too():
     folder = Path(evenhand.__file__).parent / "analyses" / "profiles"
     assert sorted(p.stem for p in folder.glob("*.toml")) == [p.name for p in shipped()]
