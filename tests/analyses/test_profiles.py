@@ -10,6 +10,7 @@ from scipy import stats
 
 import evenhand
 from conftest import called, check_schema
+from evenhand.analyses.profiles.profile import Category
 from evenhand.analyses.profiles.profile_file import read_profile
 from evenhand.analyses.profiles.shipped import profile_named, shipped
 from evenhand.errors import UsageError
@@ -292,6 +293,37 @@ def test_adverse_impact_is_pooled_over_strata(people):
     assert f"not in this table: {unknown:,}." in table(document, "Selection by sex")["notes"][0]
 
 
+def test_people_of_unknown_category_are_counted_for_each_table(people):
+    made = evenhand.audit(people, prediction="hired", **{**NYC, "profile": "adverse-impact"}, missing="drop").to_dict()
+    for title, columns in (("sex", ["sex"]), ("race", ["race"]), ("sex × race", ["sex", "race"])):
+        unknown = sum(None in row for row in zip(*(people[c] for c in columns), strict=True))
+        assert f"leave out: {unknown}." in table(made, f"Selection by {title}")["notes"][0]
+
+
+def test_people_made_a_group_of_their_own_are_told(people):
+    made = evenhand.audit(people, prediction="hired", **{**NYC, "profile": "adverse-impact"}, missing="group").to_dict()
+    unknown = sum(s is None or r is None for s, r in zip(people["sex"], people["race"], strict=True))
+    for title, n in (("race", people["race"].count(None)), ("sex × race", unknown)):
+        assert table(made, f"Selection by {title}")["notes"][0].endswith(f"rows of their own, (missing): {n}.")
+
+
+def test_shares_of_several_rows_a_person_are_of_rows(people, tmp_path):
+    path = tmp_path / "mine.toml"
+    path.write_text(HEAD + '[[table]]\ntitle = "T"\ncolumns = ["category", "share"]\n')
+    twice = {**people, "person": np.arange(3000) // 2}
+    options = {"prediction": "hired", "group": "race", "cluster": "person", "missing": "bounds", **FAST}
+    made = cells(table(evenhand.audit(twice, profile=path, **options).to_dict(), "T"))
+    assert made["White"]["share"] == pytest.approx(people["race"].count("White") / 3000)
+
+
+def test_p_is_below_what_its_head_says_at_any_confidence():
+    people = {"sex": ["f"] * 100 + ["m"] * 100, "hired": [1] * 40 + [0] * 60 + [1] * 53 + [0] * 47}
+    assert 0.05 < stats.fisher_exact([[40, 60], [53, 47]])[1] < 0.2
+    options = {"prediction": "hired", "group": "sex", "profile": "adverse-impact", **FAST}
+    made = evenhand.audit(people, confidence=0.8, **options).to_dict()
+    assert cells(table(made, "Selection by sex"))["f"]["statistical"] == "no"
+
+
 def test_lending_has_ratios_by_decile(people):
     audit = evenhand.audit(people, score="score", group="sex", missing="drop", reference="Male", threshold=0.6,
                            profile="lending", score_range=(0, 1.2), **FAST)  # fmt: skip
@@ -306,6 +338,12 @@ def test_lending_has_ratios_by_decile(people):
     assert "No residual SMD: undefined because there are no labels." in approval["notes"]
     smd = 100 * (score[sex == "Female"].mean() - score[sex == "Male"].mean()) / score.std()
     assert cells(approval)["Female"]["smd"] == pytest.approx(smd, rel=1e-9)
+
+
+def test_a_column_that_is_undefined_is_called_as_the_rule_calls_it(people):
+    options = {"score": "score", "threshold": 2, "group": "sex", "missing": "bounds", "profile": "lending", **FAST}
+    made = table(evenhand.audit(people, **options).to_dict(), "Approval by sex, against Male")
+    assert "No AIR: undefined because the selection rate of Male is 0." in made["notes"]
 
 
 def test_lending_needs_a_score(people):
@@ -402,6 +440,9 @@ HEAD = 'name = "a"\ntitle = "A"\ndate = 2026-01-01\nsource = []\nstates = "s"\nn
         (HEAD + '[[table]]\ntitle = "T"\n', "line 8: a table of groups names its columns"),
         (HEAD + '[[table]]\ncolumns = ["people"]\n', "line 7: .*needs title"),
         (HEAD + '[[table]]\ntitle = "By {x}"\ncolumns = ["people"]\n', "line 8: a title may hold {attribute}"),
+        (HEAD + '[[table]]\ntitle = "{attribute:>9}"\ncolumns = ["people"]\n', "line 8: a title may hold {attribute}"),
+        (HEAD + '[[category]]\nname = "sex"\ncolumns = []\n', "line 9: columns holds a word or more"),
+        (HEAD + '[[category]]\nname = "s"\ncolumns = ["s"]\nclosed = true\n', "line 10: .* names its own"),
         (HEAD + '[[table]]\ntitle = "T"\ncolumns = ["people"]\nof = ["age"]\n', "line 10: there is no .*'age'"),
         (HEAD + '[[need]]\nrole = "skore"\nfor = "x"\n', "line 8: role is one of"),
         (HEAD + "[table]\n", "line 7: write \\[\\[table\\]\\]"),
@@ -415,6 +456,11 @@ def test_a_file_with_a_mistake_is_refused_with_its_line(text, message, tmp_path)
     path.write_text(text)
     with pytest.raises(UsageError, match=message):
         read_profile(path)
+
+
+def test_a_category_finds_its_column_however_its_words_are_written():
+    assert Category("sex", ("Sex",)).named("applicant_SEX")
+    assert not Category("sex", ("Sex",)).named("sextant")
 
 
 @pytest.mark.parametrize(
@@ -462,6 +508,14 @@ def test_profiles_are_listed(tmp_path):
     check_schema(document, evenhand.schema("profiles"))
     assert [p["name"] for p in document["profiles"]] == ["lending"]
     assert "Does not cover" in listing.stdout
+
+
+def test_a_profile_without_a_source_says_so(people, tmp_path):
+    path = tmp_path / "mine.toml"
+    path.write_text(HEAD + '[[table]]\ntitle = "T"\ncolumns = ["category"]\n')
+    assert "Source: not stated\n" in called("profiles", str(path)).stdout
+    audit = evenhand.audit(people, prediction="hired", group="dept", profile=path, **FAST)
+    assert "Source: not stated." in audit.to_markdown()
 
 
 def test_profiles_of_the_package_are_read_as_files_too():

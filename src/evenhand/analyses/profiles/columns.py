@@ -10,10 +10,13 @@ from evenhand.errors import shown_name
 from evenhand.measures.measure import SLACK
 from evenhand.measures.unknown_groups import impact_ratio_bounds
 from evenhand.report.format import percent
+from evenhand.tables.cells import MISSING_GROUP
 
 KINDS = ("groups", "deciles", "strata", "shares", "text")
 """What a table has a row for."""
 FOUR_FIFTHS = 0.8
+LEVEL = 0.05
+"""Below which practice calls a p-value significant, whatever the confidence of intervals."""
 INTERVAL = "interval"
 """Of the column before it; its level stands in front."""
 
@@ -29,9 +32,10 @@ class Member:
     group: Mapping[str, Any]
     counted: bool
     """Whether everybody counts once, so that numbers of people follow from rates."""
-    level: float
-    """Of tests."""
     everybody: int
+    """Rows, which is what a group has the number of."""
+    clustered: bool
+    """Whether several rows may be of one person, so that who is small was told by persons."""
 
     @property
     def name(self) -> str:
@@ -93,7 +97,7 @@ def selected(group: Mapping[str, Any]) -> int | None:
 
 def _impact_ratio(m: Member) -> Cell:
     if m.excluded:
-        return f"left out ({percent(m.share, digits=1)})"
+        return "left out" if m.clustered else f"left out ({percent(m.share, digits=1)})"
     return 1.0 if m.is_reference else m.of("disparate_impact", "value")
 
 
@@ -130,7 +134,7 @@ def _beyond(m: Member) -> Cell:
 
 def _significant(m: Member) -> Cell:
     p = m.test("Fisher exact")
-    return None if p is None else "yes" if p < m.level else "no"
+    return None if p is None else "yes" if p < LEVEL else "no"
 
 
 COLUMNS: dict[str, Column] = {
@@ -162,12 +166,16 @@ COLUMNS: dict[str, Column] = {
 """Every column that a table of groups may have."""
 
 
-def unknown_note(attribute: Mapping[str, Any], left_out: Mapping[str, int]) -> str:
+def unknown_note(attribute: Mapping[str, Any], data: Mapping[str, Any]) -> str:
     """How many people are in none of the groups of a table, since their category is not known."""
     what = shown_name(attribute["name"])
     if (told := attribute["unknown"]) is not None:
         return f"People of unknown {what}, who are not in this table: {told['n']:,}."
-    gone = sum(n for reason, n in left_out.items() if reason.startswith("without a group"))
+    if own := sum(g["n"] for g in attribute["groups"] if MISSING_GROUP in g["members"]):
+        return f"People of unknown {what}, who are in rows of their own, {MISSING_GROUP}: {own:,}."
+    gone = sum(n for reason, n in data["left_out"].items() if reason.startswith("without a group"))
+    if data["clusters"] is None:  # rows that another group column keeps are in none of the groups of this one
+        gone += max(0, data["rows"] - sum(g["n"] for g in attribute["groups"]))
     if gone:
         return f"People of unknown category, whom the data leave out: {gone:,}. How they fared is not known."
     return f"People of unknown {what}: none in the data, which do not say whether there were any."

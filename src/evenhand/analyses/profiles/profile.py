@@ -41,8 +41,8 @@ class Category:
 
     def named(self, column: str) -> bool:
         """Whether a column is called like it."""
-        words = _plain(column).split()
-        return _plain(column) in self.columns or any(word in self.columns for word in words)
+        wanted, plain = {*map(_plain, self.columns)}, _plain(column)
+        return not wanted.isdisjoint({plain, *plain.split()})
 
 
 @dataclass(frozen=True)

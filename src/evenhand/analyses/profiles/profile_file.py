@@ -146,9 +146,13 @@ def _category(table: Mapping[str, Any], reader: _Reader) -> Category:
     lists = isinstance(values, Mapping) and all(isinstance(v, list) for v in values.values())
     if not lists or not all(isinstance(one, str) for v in values.values() for one in v):
         raise reader.refuse("values", "values is a table of groups and lists of what else they are called")
+    if not (columns := reader.texts(table, "columns")):
+        raise reader.refuse("columns", "columns holds a word or more of what the column is called")
+    if reader.truth(table, "closed") and not values:
+        raise reader.refuse("closed", "a category that has no other groups names its own: [category.values]")
     return Category(
         reader.text(table, "name"),
-        reader.texts(table, "columns"),
+        columns,
         {name: tuple(others) for name, others in values.items()},
         reader.truth(table, "closed"),
     )
@@ -180,10 +184,9 @@ def _check_categories(tables: Sequence[RuleTable], names: Sequence[str], places:
 def _title(table: Mapping[str, Any], reader: _Reader) -> str:
     """A title, into which only what is known can be put."""
     title = reader.text(table, "title")
-    try:
-        title.format(attribute="", reference="")
-    except (LookupError, ValueError, AttributeError):
-        raise reader.refuse("title", "a title may hold {attribute} and {reference}, and no other braces") from None
+    left = title.replace("{attribute}", "").replace("{reference}", "")
+    if "{" in left or "}" in left:
+        raise reader.refuse("title", "a title may hold {attribute} and {reference}, and no other braces")
     return title
 
 

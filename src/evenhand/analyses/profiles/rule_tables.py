@@ -73,9 +73,8 @@ def _places(use: Use, attribute: Mapping[str, Any], members: Sequence[str]) -> t
 def members_of(use: Use, attribute: Mapping[str, Any], document: Document, counted: bool) -> list[Member]:
     """The groups of an attribute in the order of the rule."""
     groups = sorted(attribute["groups"], key=lambda g: _places(use, attribute, g["members"]))
-    level = 1 - document["options"]["confidence"]
-    everybody = document["data"]["clusters"] or document["data"]["rows"]
-    return [Member(attribute, g, counted, level, everybody) for g in groups]
+    data = document["data"]
+    return [Member(attribute, g, counted, data["rows"], data["clusters"] is not None) for g in groups]
 
 
 def _groups(table: RuleTable, use: Use, document: Document, counted: bool) -> Iterator[dict[str, Any]]:
@@ -86,7 +85,9 @@ def _groups(table: RuleTable, use: Use, document: Document, counted: bool) -> It
         lacking = {c: why for c, own in cells.items() if (why := _nowhere(own)) is not None}
         heads = {c: _head(c, use, document) for c in table.columns if c not in lacking}
         rows = [list(row) for row in zip(*(cells[c] for c in heads), strict=True)]
-        notes = [f"No {COLUMNS[c].head}: {why}." for c, why in lacking.items() if not c.endswith("_interval")]
+        notes = [
+            f"No {_head(c, use, document)['head']}: {why}." for c, why in lacking.items() if not c.endswith("_interval")
+        ]
         notes = [*_notes(table, attribute, members, document), *notes, *table.notes]
         yield _made(table, attribute, [*heads.values()], rows, notes)
 
@@ -125,7 +126,7 @@ def _notes(
 ) -> Iterator[str]:
     """Who is not in a table, and who is not compared."""
     if table.unknown:
-        yield unknown_note(attribute, document["data"]["left_out"])
+        yield unknown_note(attribute, document["data"])
     small = [m for m in members if m.excluded]
     if small and "impact_ratio" in table.columns:
         below = percent(document["options"]["exclude_below"]) if document["options"]["exclude_below"] else "the limit"

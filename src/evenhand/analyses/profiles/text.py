@@ -26,7 +26,7 @@ def render(document: dict[str, Any]) -> RenderableType:
 def _profile(p: dict[str, Any]) -> Iterator[RenderableType]:
     yield Text.assemble((shown_name(p["name"]), "bold"), f" · {p['date']} · {p['title']}")
     yield indented(f"States {p['states']}.")
-    yield indented(f"Source: {'; '.join(p['source'])}")
+    yield indented(f"Source: {'; '.join(p['source']) or 'not stated'}")
     yield indented(f"Does not cover: {'; '.join(p['not_covered'])}")
 
 

@@ -125,7 +125,10 @@ def _shown(table: Shown, room: Room) -> Markup:
 def _covered(profile: Shown) -> Iterator[Markup]:
     yield tag("p", f"Stated are {profile['states']}.")
     yield facts_of(
-        [("Profile", f"{profile['name']}, version of {profile['date']}"), ("Source", "; ".join(profile["source"]))]
+        [
+            ("Profile", f"{profile['name']}, version of {profile['date']}"),
+            ("Source", "; ".join(profile["source"]) or "not stated"),
+        ]
     )
     for title, texts in (("Not covered", profile["not_covered"]), ("Where the rule left a choice", profile["unsure"])):
         if texts:
@@ -162,7 +165,7 @@ def _said(profile: Shown) -> Iterator[str]:
     yield f"Stated are {escaped(profile['states'])}."
     yield ""
     yield f"Profile {escaped(profile['name'])}, version of {profile['date']}."
-    yield f"Source: {escaped('; '.join(profile['source']))}."
+    yield f"Source: {escaped('; '.join(profile['source']) or 'not stated')}."
     yield ""
     yield from (f"- Not covered: {escaped(text)}" for text in profile["not_covered"])
     yield from (f"- A choice of the profile: {escaped(text)}" for text in profile["unsure"])
