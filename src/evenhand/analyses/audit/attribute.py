@@ -46,7 +46,7 @@ from evenhand.tables.groups import Grouping
 from evenhand.tables.table import Table, bin_edges
 
 if TYPE_CHECKING:
-    from evenhand.analyses.audit.within import Within
+    from evenhand.analyses.audit.strata.compared import Within
 
 MANY_GROUPS = 500
 """Above so many groups only the largest gap between decisions is resampled; the rest keeps closed forms."""

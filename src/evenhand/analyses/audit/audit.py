@@ -12,10 +12,10 @@ from evenhand.analyses.audit.attribute import STREAMS, AttributeAudit, audit_att
 from evenhand.analyses.audit.evidence import adjusted, too_small
 from evenhand.analyses.audit.gaps import Gap
 from evenhand.analyses.audit.key_measures import key_measures
+from evenhand.analyses.audit.strata.compared import Within, compared_within, refuse_empty, refuse_unfit
 from evenhand.analyses.audit.unknown_bounds import with_unknown
 from evenhand.analyses.audit.unreliable import BECAUSE, excluded, lost, nothing, restored, settled, without
 from evenhand.analyses.audit.warnings import caveats, stray_tolerances, warnings
-from evenhand.analyses.audit.within import Within, compared_within, refuse_empty, refuse_unfit
 from evenhand.analyses.options import Options, Progress, tolerating, with_threshold
 from evenhand.analyses.profiles.use import Use
 from evenhand.analyses.reference import HIGHEST, Pinned, Reference, comparable, reference_group

@@ -9,10 +9,10 @@ from evenhand.analyses.audit.information import Information
 from evenhand.analyses.audit.largest_gap import LargestGap
 from evenhand.analyses.audit.repeated import command
 from evenhand.analyses.audit.sample_size import NOBODY, Sample, settling
+from evenhand.analyses.audit.strata.document import within_document
+from evenhand.analyses.audit.strata.words import in_verdict
 from evenhand.analyses.audit.unknown import Unknown
 from evenhand.analyses.audit.verdict import attribute_verdict, audit_verdict
-from evenhand.analyses.audit.within_document import within_document
-from evenhand.analyses.audit.within_words import in_verdict
 from evenhand.analyses.profiles.rule_tables import profile_document
 from evenhand.errors import shown_name
 from evenhand.inference.null import Null

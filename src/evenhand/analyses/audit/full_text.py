@@ -11,7 +11,7 @@ from rich.text import Text
 
 from evenhand.analyses.audit import unknown_tables
 from evenhand.analyses.audit.roc_parts import telling
-from evenhand.analyses.audit.within_text import fully
+from evenhand.analyses.audit.strata.text import fully
 from evenhand.analyses.audit.wording import (
     apart,
     chance_shows,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from evenhand.analyses.audit import unknown_tables, within_tables
+from evenhand.analyses.audit import unknown_tables
 from evenhand.analyses.audit.brief import (
     MOST_NOTES,
     NOT_COMPARED,
@@ -20,6 +20,7 @@ from evenhand.analyses.audit.key_tables import Rows
 from evenhand.analyses.audit.method import facts
 from evenhand.analyses.audit.overview import first_attribute, title_of
 from evenhand.analyses.audit.roc_parts import telling
+from evenhand.analyses.audit.strata import tables as within_tables
 from evenhand.analyses.audit.verdict import word_of
 from evenhand.analyses.audit.wording import (
     chance_shows,

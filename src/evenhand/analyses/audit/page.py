@@ -18,7 +18,7 @@ from evenhand.analyses.audit.method import method
 from evenhand.analyses.audit.overview import first_attribute, heading, lead, overview, title_of, verdict_line
 from evenhand.analyses.audit.rate_bars import bars
 from evenhand.analyses.audit.steps import LEAST, Steps
-from evenhand.analyses.audit.within_page import within_section
+from evenhand.analyses.audit.strata.page import within_section
 from evenhand.analyses.audit.wording import chance_shows, impossibility
 from evenhand.analyses.profiles.views import sections as rule_sections
 from evenhand.errors import one_of, shown_name

@@ -19,8 +19,8 @@ from evenhand.analyses.audit.brief import (
     rates_behind,
 )
 from evenhand.analyses.audit.full_text import every_measure, possible
+from evenhand.analyses.audit.strata.text import briefly
 from evenhand.analyses.audit.verdict import WORDS, word_of
-from evenhand.analyses.audit.within_text import briefly
 from evenhand.analyses.audit.wording import gap, measure_of, p_value, tolerances, tolerated
 from evenhand.analyses.profiles.views import lines as rule_lines
 from evenhand.errors import shown_name

@@ -9,8 +9,8 @@ import numpy as np
 from evenhand.analyses.audit.attribute import MANY_GROUPS, AttributeAudit
 from evenhand.analyses.audit.gaps import Gap
 from evenhand.analyses.audit.score_pairs import MANY_SCORED, MOST_PAIRS
+from evenhand.analyses.audit.strata.words import remarks, reversals
 from evenhand.analyses.audit.unknown import caveat, remark
-from evenhand.analyses.audit.within_words import remarks, reversals
 from evenhand.analyses.options import Options, least_resamples, one_number
 from evenhand.errors import listed, shown, shown_name
 from evenhand.measures.rates import share

@@ -6,10 +6,11 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from evenhand.analyses.audit import explorer, key_tables, unknown_tables, within_tables
+from evenhand.analyses.audit import explorer, key_tables, unknown_tables
 from evenhand.analyses.audit.method import facts
 from evenhand.analyses.audit.overview import title_of
 from evenhand.analyses.audit.page import stepped
+from evenhand.analyses.audit.strata import tables as within_tables
 from evenhand.analyses.audit.verdict import WORDS
 from evenhand.analyses.profiles.views import plain, told
 from evenhand.errors import MissingLibrary, shown_name

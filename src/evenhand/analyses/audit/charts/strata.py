@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from evenhand.analyses.audit.charts.subject import Subject
-from evenhand.analyses.audit.within import Within
-from evenhand.analyses.audit.within_rates import PooledRate
+from evenhand.analyses.audit.strata.compared import Within
+from evenhand.analyses.audit.strata.rates import PooledRate
 from evenhand.errors import shown_name
 from evenhand.inference.interval import difference, wilson
 from evenhand.report.charts import theme

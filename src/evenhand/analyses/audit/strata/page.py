@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from evenhand.analyses.audit import within_tables as told
 from evenhand.analyses.audit.key_tables import Rows
+from evenhand.analyses.audit.strata import tables as told
 from evenhand.errors import shown_name
 from evenhand.measures.rates import RATES
 from evenhand.report.page.markup import Markup, grid, tag

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from evenhand.analyses.audit.within_rates import WEIGHTS
-from evenhand.analyses.audit.within_words import rate_sentence, score_sentence
+from evenhand.analyses.audit.strata.rates import WEIGHTS
+from evenhand.analyses.audit.strata.words import rate_sentence, score_sentence
 from evenhand.report.document import fields, number
 
 if TYPE_CHECKING:
-    from evenhand.analyses.audit.within import Within
-    from evenhand.analyses.audit.within_rates import PooledRate
-    from evenhand.analyses.audit.within_scores import PooledScore
+    from evenhand.analyses.audit.strata.compared import Within
+    from evenhand.analyses.audit.strata.rates import PooledRate
+    from evenhand.analyses.audit.strata.scores import PooledScore
     from evenhand.inference.stratified_rates import Pooled
 
 

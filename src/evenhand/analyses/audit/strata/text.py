@@ -10,8 +10,8 @@ from rich.console import RenderableType
 from rich.table import Table as Grid
 from rich.text import Text
 
-from evenhand.analyses.audit import within_tables as told
 from evenhand.analyses.audit.key_tables import Rows
+from evenhand.analyses.audit.strata import tables as told
 from evenhand.report.console import WIDTH, indented
 
 MOST_GROUPS = 6

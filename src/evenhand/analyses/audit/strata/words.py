@@ -14,9 +14,9 @@ from evenhand.tables.arrays import Pair
 
 if TYPE_CHECKING:
     from evenhand.analyses.audit.attribute import AttributeAudit
-    from evenhand.analyses.audit.within import Within
-    from evenhand.analyses.audit.within_rates import PooledRate
-    from evenhand.analyses.audit.within_scores import PooledScore
+    from evenhand.analyses.audit.strata.compared import Within
+    from evenhand.analyses.audit.strata.rates import PooledRate
+    from evenhand.analyses.audit.strata.scores import PooledScore
 
 MOST_NAMED = 5
 MOST_REVERSED = 4

@@ -10,8 +10,8 @@ import numpy as np
 from evenhand.analyses.audit.evidence import with_choice
 from evenhand.analyses.audit.gaps import Gap, RateGap
 from evenhand.analyses.audit.score_pairs import MANY_SCORED
-from evenhand.analyses.audit.within_rates import PooledRate, counted, pooled_rate, rates_of
-from evenhand.analyses.audit.within_scores import PooledScore, TwoGroups, pooled_scores
+from evenhand.analyses.audit.strata.rates import PooledRate, counted, pooled_rate, rates_of
+from evenhand.analyses.audit.strata.scores import PooledScore, TwoGroups, pooled_scores
 from evenhand.analyses.options import Options
 from evenhand.errors import DataError, UsageError, shown
 from evenhand.measures.registry import Measure, ScoreMeasure
