@@ -229,12 +229,7 @@ def audit(
         if several:
             raise UsageError("groups as probabilities are audited at one threshold: give one")
         said |= {"score": score, "performance": performance, "fairness": fairness, "within": within, **of_classes}
-        if settings.cutoff is not None:
-            raise UsageError(
-                f"groups as probabilities are audited at a threshold that is a number, not at {settings.cutoff}: "
-                "compute it and give that (--threshold 0.5)"
-            )
-        roles = _probable_roles(data, said)
+        roles = _probable_roles(data, said, settings)
         with watching(progress) as told:
             return audit_probable(
                 data, roles, probabilities, said.get("proxy_cell"), settings, chosen, reference,
@@ -281,10 +276,15 @@ def audit(
         return replace(found, reading=(*reading_of(roles), *mapped), profile=use)
 
 
-def _probable_roles(data: Any, said: Mapping[str, Any]) -> Roles:
+def _probable_roles(data: Any, said: Mapping[str, Any], settings: Options) -> Roles:
     """The columns of an audit of probable groups, if nothing was said that it does not take."""
     if isinstance(data, Table | JointTable | Confusion):
         raise UsageError("a table has counted its groups already: groups as probabilities need the rows")
+    if settings.cutoff is not None:
+        raise UsageError(
+            f"groups as probabilities are audited at a threshold that is a number, not at {settings.cutoff}: "
+            "compute it and give that (--threshold 0.5)"
+        )
     taken = {*ColumnArgs.__annotations__, *_BEYOND, "group_probability", "proxy_cell", "score", "rng"}
     stray = [word for word, value in said.items() if value is not None and word not in taken]
     usual = Options()
